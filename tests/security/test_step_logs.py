@@ -35,7 +35,6 @@ from toolkit.programs.left_over import end_processes
 from toolkit.programs.log_folder import UnsafeLog, begin_log, require_own_folder
 from toolkit.programs.port import StepMark
 from toolkit.programs.step_log import StepLog
-from toolkit.storage import StorageSpec
 
 _LOG = "5/job/primary/2026-03-01T12:00Z/1/step.log"
 
@@ -208,7 +207,6 @@ def test_a_row_does_not_choose_the_step_that_is_ended(tmp_path: Path, step: str)
         workplace=LocalPlace(root=tmp_path, variables={"FEEDCTL_LOG_DIR": str(tmp_path)}, ledger="5"),
         metastores=lambda _: pytest.fail("no table is asked for"),
         end_left_over=end,
-        spec_of=lambda path: StorageSpec(scheme=path.scheme),
         prepare=PrepareRules(holds=(), new_holds=NoNewHolds(), losing=lambda _feed, _cluster: ()),
     )
     target = SimpleNamespace(entity="job", cluster="primary", instance_key=NOON)

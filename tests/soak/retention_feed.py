@@ -34,6 +34,7 @@ from toolkit.storage import FileSystem, StorageSpec, open_file_system
 from toolkit.storage.bound import RateLimiter, side_by_side
 from toolkit.storage.calls import PATIENCE_SECONDS
 from toolkit.threads import WorkerPool
+from toolkit.transfer.spread_copy import SharedCopying
 
 _NAME, _CLUSTER = "fuzzed", "here"
 
@@ -89,6 +90,7 @@ class _Work:
             stores=lambda _: system,
             guard=guard,
             pool=lambda _: pool,
+            copying=SharedCopying(spec_of=lambda _: self.place.spec),
             rate=lambda _: self.opening.rate,
             turn=lambda _: None if self.limiter is None else turn(),
         )
@@ -111,7 +113,7 @@ def run(
     resolver = RetentionResolver(nominal_time=case.nominal, keep_beyond_validity=True, holds=holds, storage=stores)
     cluster = Cluster(name=_CLUSTER, interfaces=Interfaces(write=Interface(endpoint=place.endpoint)))
     targets = resolver.resolve([(_feed(case), cluster)], must_all_work=True)
-    action = RetentionAction(limits=DeleteLimits(instances=10_000), spec_of=lambda _: place.spec)
+    action = RetentionAction(limits=DeleteLimits(instances=10_000))
     request = request_of(format_instant(case.nominal), dry_run=dry_run)
     return acted(action, targets, request, work.open, recorder=recorder, process=stop_signal)
 

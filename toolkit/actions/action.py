@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 
-from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, TargetPlan
+from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, Target, TargetPlan
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.validation import NoValidator, Validator
 from toolkit.el import CanonicalPath, ElError
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.items import SettledItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.patience import Patience, impatient
-from toolkit.runs.recorder import SettledLeftOver, path_of
+from toolkit.runs.recorder import SettledLeftOver, path_of, path_text
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition, Guard
     from toolkit.actions.progress import Progress
     from toolkit.errors import Refused
-    from toolkit.ledger.events import NewEvent
+    from toolkit.ledger.database import Transaction
     from toolkit.ledger.runs.items import Item, NewItem
     from toolkit.ledger.runs.leases import Wanted
-    from toolkit.ledger.vocabulary import LifeCycle
+    from toolkit.ledger.vocabulary import EventKind, LifeCycle
     from toolkit.runs.audit_lines import AuditLine
     from toolkit.runs.recorder import LedgerWrite
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
     from toolkit.transfer.port import ExecutorPool
+    from toolkit.transfer.spread_copy import SharedCopying
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +44,7 @@ class RunContext:
             plan is made, in a dry run, and in a recovery that must not touch anything, effects are refused.
         guard: asked before each effect.
         pool: threads for the store that a path is on.
+        copying: threads and executors that copy files, shared by all runs.
         rate: so many changes a second the store that a path is on is asked for.
         turn: waits until the rate of that store lets one more change pass, for who relies on what is seen after that.
         executors: opens other machines; None: there are none. Raises `Unavailable` when they cannot be had.
@@ -60,6 +64,7 @@ class RunContext:
     stores: Callable[[CanonicalPath], FileSystem]
     guard: Guard
     pool: Callable[[CanonicalPath], WorkerPool]
+    copying: SharedCopying
     rate: Callable[[CanonicalPath], float]
     turn: Callable[[CanonicalPath], None]
     executors: Callable[[], ExecutorPool] | None = None
@@ -164,6 +169,22 @@ class Recovery:
             f"an earlier run died: of its {len(settled)} open {noun} {done} had been finished; the others are made anew"
         )
         return cls(settled=tuple(settled), notes=(note,))
+
+
+def feed_event(kind: EventKind, target: Target, uri: str, instance_key: str = "") -> NewEvent:
+    """Return the event of an instance of the feed of a target, by default of the target's own."""
+    key = instance_key or target.instance_key
+    return NewEvent(kind=kind, feed=target.entity, cluster=target.cluster, instance_key=key, uri=path_text(uri))
+
+
+def copy_counters(counted: Mapping[str, int]) -> LedgerWrite:
+    """Return the ledger write of what a run has copied by now: ``TIMETAKEN``, ``COPY`` and ``BYTESCOPIED``."""
+    values = dict(counted)
+
+    def write(tx: Transaction, run_id: int) -> None:
+        counters.replace(tx, run_id, values)
+
+    return write
 
 
 def left_over(left: Item, *, is_done: bool, event: NewEvent | None = None) -> SettledLeftOver:

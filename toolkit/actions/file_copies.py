@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
     from toolkit.errors import StopRequested
-    from toolkit.storage import StorageSpec
-    from toolkit.threads import WorkerPool
     from toolkit.transfer.port import ExecutorPool
 
 NO_ANSWER = "no_answer"
@@ -35,21 +32,15 @@ the driver alone copies more than a gigabyte."""
 
 @dataclass(frozen=True, kw_only=True)
 class FileCopies:
-    """Copies files from one store to another.
+    """Copies files of a run from one store to another.
 
     Attributes:
         work: of the run.
-        pool: copies; others have their files copied by it at the same time.
-        spec_of: how the store that a path is on is opened anywhere.
-        executors_turn: held by the one whom executors work for.
         at_once: so many files at once; None: as many as the target is good for.
         bandwidth: bytes a second of each call; inf: as many as come.
     """
 
     work: RunContext
-    pool: WorkerPool
-    spec_of: Callable[[CanonicalPath], StorageSpec]
-    executors_turn: threading.Lock
     at_once: int | None = None
     bandwidth: float = inf
 
@@ -100,10 +91,10 @@ class FileCopies:
         return self._where_it_pays(
             files,
             (target,),
-            here=lambda left: read_again(reader, left, self.pool),
+            here=lambda left: read_again(reader, left, self.work.copying.pool),
             spread=lambda pool: SpreadRead(
                 pool=pool,
-                store=self.spec_of(target),
+                store=self.work.copying.spec_of(target),
                 seconds_left=self.work.seconds_left,
                 check=self.work.check_remote,
                 rest=self._check,
@@ -134,7 +125,7 @@ class FileCopies:
     ) -> list[Copied]:
         """Let executors work, for one at a time; each of them has enough to do with one."""
         assert self.work.executors is not None  # noqa: S101 - the caller has looked
-        with self.executors_turn:
+        with self.work.copying.executors_turn:
             self._check()
             executors = self.work.executors()
             self.work.let_others_work()
@@ -162,7 +153,7 @@ class FileCopies:
             passed=passed,
         )
         at_once = self.at_once or self.work.stores(target).capabilities.parallel
-        copier.copy_all(files, self.pool, told.append, at_once=at_once)
+        copier.copy_all(files, self.work.copying.pool, told.append, at_once=at_once)
         return told
 
     def _spread(
@@ -176,8 +167,8 @@ class FileCopies:
     ) -> SpreadCopy:
         return SpreadCopy(
             pool=pool,
-            source=self.spec_of(source),
-            target=self.spec_of(target),
+            source=self.work.copying.spec_of(source),
+            target=self.work.copying.spec_of(target),
             joining=self.work.stores(target),
             seconds_left=self.work.seconds_left,
             check=self.work.check_remote,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.publication import Publication, finish_swap
 from toolkit.actions.validation import QualityFailed, staging_place
 from toolkit.availability import is_there
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
-    from toolkit.actions.file_copies import FileCopies
     from toolkit.actions.validation import Publishable, Written
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
@@ -65,7 +65,6 @@ class StagedUnit:
         unit: its final place, under a lease of the run.
         base: bounds every effect.
         flag: the name of the file in it that comes last; empty: none.
-        files: copies them, where renames are not atomic.
         top: see `staging_place`.
     """
 
@@ -73,7 +72,6 @@ class StagedUnit:
     unit: CanonicalPath
     base: CanonicalPath
     flag: str
-    files: FileCopies
     top: CanonicalPath | None = None
 
     @property
@@ -144,7 +142,7 @@ class StagedUnit:
         """Publish validated data: all at once, or on an object store the flag last."""
         publication = Publication(
             work=self.work,
-            files=self.files,
+            files=FileCopies(work=self.work),
             source=self.place,
             unit=self.unit,
             base=self.base,

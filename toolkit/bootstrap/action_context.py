@@ -42,6 +42,7 @@ from toolkit.runs.spark_submit import gateway_port
 from toolkit.runs.stop import StopSignal
 from toolkit.storage.bound import SharedStores
 from toolkit.transfer.executors import Executors, executors
+from toolkit.transfer.spread_copy import SharedCopying
 from toolkit.variables import Variables
 
 if TYPE_CHECKING:
@@ -165,6 +166,10 @@ class ActionContext:
         """The state of the stores that all runs share."""
         return self.choice.shared(self.repository.settings.delete_rate)
 
+    @cached_property
+    def _copying(self) -> SharedCopying:
+        return SharedCopying(spec_of=self.choice.spec_of)
+
     def look(self, run: StopSignal) -> RunContext:
         """Open what is looked at with, by a run or by none; no effect passes, so that there are no conditions."""
         return self._opened(run, Guard(run=run, conditions=()), read_only=True)
@@ -179,6 +184,7 @@ class ActionContext:
             stores=bound.of,
             guard=guard,
             pool=bound.pool,
+            copying=self._copying,
             rate=self.stores.rate_of,
             turn=bound.turn,
             close=bound.close,

@@ -173,7 +173,6 @@ def _wire(
             state=asked.state,
             reason=asked.reason,
             ledger=ledger,
-            spec_of=context.choice.spec_of,
             tell_page=partial(_tell_page, context, asked, clock),
         ),
         holds=(*repository.holds, *context.holds.as_entities),

@@ -244,7 +244,6 @@ def table_action(
         mode_of=mode_of,
         nominal=context.options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
-        spec_of=context.choice.spec_of,
         also_on=one_metastore,
         new_holds=NoNewHolds() if context.options.dry_run else context.holds,
     )

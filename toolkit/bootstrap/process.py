@@ -132,7 +132,6 @@ class ProcessWiring:
             engines=self.engines,
             metastores=catalog_for_reading,
             workplace=place,
-            spec_of=self.context.choice.spec_of,
             prepare=self._prepare,
             end_left_over=lambda mark, target: end_left_over(
                 mark,

@@ -143,7 +143,6 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         nominal=options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
         max_delete=DeleteLimits(instances=max_delete.instances, fraction=max_delete.fraction, bytes=max_delete.bytes),
-        spec_of=context.choice.spec_of,
         recorded=partial(recorded_of, context.use.ledger),
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )

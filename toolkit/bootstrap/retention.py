@@ -66,7 +66,6 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         targets = replace(targets, to_do=tuple(_with_obstacle(target, context) for target in targets.to_do))
     action = RetentionAction(
         limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
-        spec_of=context.choice.spec_of,
         new_holds=context.holds,
         place_of=partial(place_of, repository),
         hold_seen=None if options.dry_run else context.holds.note_file,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -37,13 +36,10 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_text
 from toolkit.storage import RealPlaces, StorageError
-from toolkit.threads import WorkerPool
-from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
     from toolkit.hive.targets import TableItem
     from toolkit.ledger.runs.items import Item
-    from toolkit.storage import StorageSpec
 
 NOT_AVAILABLE = "not_available"
 _AT_ONCE = 128
@@ -60,12 +56,9 @@ class TableAction:
         mode_of: the mode of the plan of a context.
         nominal: for which the run acts.
         limits: of a run over all its feeds.
-        spec_of: how the store that a path is on is opened anywhere.
         address: of an instance, or a whole table, as consumers know it.
         also_on: other clusters whose metastore has the table of an instance, since it is the same metastore.
         new_holds: that were added since the run read the holds.
-        pool: copies the files of all instances.
-        executors_turn: held by the one instance that executors work for.
     """
 
     name: str
@@ -73,12 +66,9 @@ class TableAction:
     mode_of: Callable[[TableContext], Mode]
     nominal: datetime
     limits: CopyLimits
-    spec_of: Callable[[CanonicalPath], StorageSpec]
     address: Callable[[TableTarget], str]
     also_on: Callable[[TableTarget], Collection[str]] = lambda _: ()
     new_holds: NewHolds = field(default_factory=NoNewHolds)
-    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
-    executors_turn: threading.Lock = field(default_factory=threading.Lock)
 
     def leases(self, target: TableTarget) -> tuple[Wanted, ...]:
         """Return the leases of a table, an instance of it or an export: one run at a time writes each of them.
@@ -106,14 +96,7 @@ class TableAction:
 
     def _context(self, plan: TablePlan, work: RunContext) -> TableContext:
         rules = plan.target.rules
-        files = FileCopies(
-            work=work,
-            pool=self.pool,
-            spec_of=self.spec_of,
-            executors_turn=self.executors_turn,
-            at_once=rules.at_once or _AT_ONCE,
-            bandwidth=rules.bandwidth,
-        )
+        files = FileCopies(work=work, at_once=rules.at_once or _AT_ONCE, bandwidth=rules.bandwidth)
         return TableContext(plan=plan, work=work, files=files, address=self.address(plan.target))
 
     def plan(self, target: TableTarget, work: RunContext) -> TablePlan:

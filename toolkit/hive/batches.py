@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from toolkit.actions.action import Applied
+from toolkit.actions.action import Applied, copy_counters, feed_event
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import CatalogError
@@ -15,10 +15,8 @@ from toolkit.catalog.port import BATCH
 from toolkit.errors import Unavailable
 from toolkit.hive.targets import TableItem, TableStep
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import counters
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.result import Outcome
-from toolkit.runs.recorder import path_text
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.hive.table_context import TableContext
     from toolkit.hive.targets import TablePlan
-    from toolkit.ledger.database import Transaction
     from toolkit.ledger.runs.items import Item
     from toolkit.runs.recorder import LedgerWrite
 
@@ -130,12 +127,7 @@ class TableBatch:
         found = self.context.plan.detail.counters
         found.update(COPY=sum(item.files for item in done), BYTESCOPIED=sum(item.bytes for item in done))
         found["TIMETAKEN"] = round((time.monotonic() - self.so_far.began) * 1000)
-        counted = dict(found)
-
-        def count(tx: Transaction, run_id: int) -> None:
-            counters.replace(tx, run_id, counted)
-
-        return count
+        return copy_counters(found)
 
     def _events(self, done: Sequence[TableItem]) -> tuple[NewEvent, ...]:
         """Return the event of an instance that is complete with this batch; an export is no instance of its feed."""
@@ -152,14 +144,7 @@ class TableBatch:
 
 def event_of(context: TableContext, *, was_there: bool) -> NewEvent:
     """Return the event for consumers of the target; they find the instance by the address."""
-    target = context.target
-    return NewEvent(
-        kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,
-        feed=target.feed,
-        cluster=target.cluster,
-        instance_key=target.instance_key,
-        uri=path_text(context.address),
-    )
+    return feed_event(EventKind.UPDATED if was_there else EventKind.AVAILABLE, context.target, context.address)
 
 
 def batches_of(mode: Mode, context: TableContext) -> tuple[TableBatch, ...]:

@@ -186,7 +186,7 @@ class StagedTable:
         table = self.context.target.table
         # Without partitions it is the directory around the table's, which tables of other databases may be in.
         unit = below(root, item.name or f"{table.database}.db/{table.table}")
-        return StagedUnit(work=self.context.work, unit=unit, base=root, flag="", files=self.context.files, top=root)
+        return StagedUnit(work=self.context.work, unit=unit, base=root, flag="", top=root)
 
 
 def written_of(

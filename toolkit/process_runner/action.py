@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Batch, Recovery, RunContext, left_over
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldCheckFailed
 from toolkit.actions.model import Problem
 from toolkit.actions.output_leases import EVICTION_UNDER_WAY
@@ -31,12 +29,10 @@ if TYPE_CHECKING:
     from toolkit.actions.guard import Condition
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
-    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
     from toolkit.process_runner.jobs import JobBook
-    from toolkit.storage import StorageSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +46,6 @@ class ProcessAction:
         workplace: where they run.
         metastores: that of a cluster, for reading.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
-        spec_of: how the store that a path is on is opened anywhere.
-        executors_turn: held by the one instance that executors copy for.
         prepare: what may stand against removing outputs before the first step.
     """
 
@@ -61,9 +55,7 @@ class ProcessAction:
     workplace: Workplace
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
-    spec_of: Callable[[CanonicalPath], StorageSpec]
     prepare: PrepareRules
-    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -160,9 +152,6 @@ class ProcessAction:
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
-            files=lambda path: FileCopies(
-                work=work, pool=work.pool(path), spec_of=self.spec_of, executors_turn=self.executors_turn
-            ),
         )
 
     def _data(self, work: RunContext) -> DataAccess:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
-    from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
     from toolkit.process_runner.output_effects import OutputEffects
@@ -50,7 +49,6 @@ class StagedOutputs:
         site: the process on its cluster.
         outputs: all of the instance.
         work: of the run.
-        files: copies what goes to a path, where renames are not atomic.
         check: raises when the run must end.
         now: of the wall clock, UTC.
         effects: gets what is removed and published.
@@ -60,7 +58,6 @@ class StagedOutputs:
     site: ProcessSite
     outputs: Iterable[PlannedOutput]
     work: RunContext
-    files: Callable[[CanonicalPath], FileCopies]
     check: Callable[[], None]
     now: Callable[[], datetime]
     effects: OutputEffects
@@ -216,5 +213,4 @@ class StagedOutputs:
             unit=unit,
             base=place(output.storage.templates[LocationType.DATA].base),
             flag=self.site.feeds[output.storage.feed].availability_flag or "",
-            files=self.files(unit),
         )

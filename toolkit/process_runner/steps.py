@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
-    from toolkit.actions.file_copies import FileCopies
     from toolkit.actions.validation import QualityFailed
     from toolkit.availability import DataAccess
-    from toolkit.el import CanonicalPath
     from toolkit.entities import Engine, Step
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
@@ -61,7 +59,6 @@ class StepBatch(Batch[StepItem]):
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
     now: Callable[[], datetime]
-    files: Callable[[CanonicalPath], FileCopies]
 
     @property
     @override
@@ -172,7 +169,6 @@ class _Job:
             site=self.target.site,
             outputs=self.resolved.outputs,
             work=self.batch.work,
-            files=self.batch.files,
             check=self._check,
             now=self.batch.now,
             effects=self._effects,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
 from toolkit.actions.attempt import attempted
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import ItemResult
 from toolkit.actions.staged_unit import StagedUnit
 from toolkit.ledger import validations
@@ -96,13 +94,11 @@ class DecisionBatch:
         return ItemResult.done(item) if failed is None else failed.of(item)
 
     def _remove(self, removal: Removal) -> None:
-        pool = self.work.pool(removal.base)
         unit = StagedUnit(
             work=self.work,
             unit=removal.unit,
             base=removal.base,
             flag=self.plan.target.feed.availability_flag or "",
-            files=FileCopies(work=self.work, pool=pool, spec_of=self.decision.spec_of, executors_turn=threading.Lock()),
             top=removal.top,
         )
         unit.clear()

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.ledger.validations import ValidationResult
     from toolkit.ledger.vocabulary import ValidationState
-    from toolkit.storage import StorageSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,14 +25,12 @@ class Decision:
         state: `ValidationState.RELEASED` or `ValidationState.REJECTED`.
         reason: of the person.
         ledger: has the validation results.
-        spec_of: how the store that a path is on is opened anywhere.
         tell_page: adds the decision to the page of the result.
     """
 
     state: ValidationState
     reason: str
     ledger: Ledger
-    spec_of: Callable[[CanonicalPath], StorageSpec]
     tell_page: Callable[[ValidationResult], None]
 
 

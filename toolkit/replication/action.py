@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,6 +13,8 @@ from toolkit.actions.action import (
     Batch,
     Recovery,
     RunContext,
+    copy_counters,
+    feed_event,
     left_over,
     place_named,
     unknown_place,
@@ -21,7 +22,6 @@ from toolkit.actions.action import (
 )
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.output_leases import (
@@ -37,7 +37,6 @@ from toolkit.el import CanonicalPath
 from toolkit.ledger import manifests
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey
-from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, LeaseMode, LifeCycle
 from toolkit.planning.delete_limits import DeleteLimits
@@ -57,9 +56,7 @@ from toolkit.replication.targets import (
 from toolkit.result import Outcome
 from toolkit.runs.recorder import SettledLeftOver, path_text
 from toolkit.storage import StorageError, aside_name
-from toolkit.threads import WorkerPool
 from toolkit.transfer.publication import remove
-from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
     from toolkit.actions.action import ExceededLimit
@@ -67,7 +64,6 @@ if TYPE_CHECKING:
     from toolkit.ledger.manifests import Manifest
     from toolkit.ledger.runs.items import Item
     from toolkit.runs.recorder import LedgerWrite
-    from toolkit.storage import StorageSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,21 +74,15 @@ class ReplicationAction:
         nominal: for which the run acts.
         limits: of a run over all its feeds.
         max_delete: bounds what a run removes that sources no longer have.
-        spec_of: how the store that a path is on is opened anywhere.
         recorded: what the ledger has of the units of an instance, by their paths.
         new_holds: that were added since the run read the holds.
-        executors_turn: held by the one instance that executors work for.
-        pool: copies the files of all instances.
     """
 
     nominal: datetime
     limits: CopyLimits
     max_delete: DeleteLimits
-    spec_of: Callable[[CanonicalPath], StorageSpec]
     recorded: Callable[[ReplicationTarget], Mapping[str, Manifest]] = lambda _: {}
     new_holds: NewHolds = field(default_factory=NoNewHolds)
-    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
-    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.REPLICATION
 
@@ -120,7 +110,7 @@ class ReplicationAction:
             check=work.guard.run.check,
             nominal=self.nominal,
             recorded=self.recorded,
-            pool=self.pool,
+            pool=work.copying.pool,
         )
         plan = planner.plan(target)
         if not plan.items:
@@ -187,18 +177,9 @@ class ReplicationAction:
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> Generator[Batch[UnitItem], Applied[UnitItem], None]:
         """Make one batch for each unit, one after the other, since each works with many threads."""
-        rules = plan.target.rules
-        files = FileCopies(
-            work=work,
-            pool=self.pool,
-            spec_of=self.spec_of,
-            executors_turn=self.executors_turn,
-            at_once=rules.at_once,
-            bandwidth=rules.bandwidth,
-        )
         are_published = True
         for at, item in enumerate(plan.items):
-            publisher = Publisher(target=plan.target, item=item, work=work, files=files)
+            publisher = Publisher(target=plan.target, item=item, work=work)
             is_last = are_published and at + 1 == len(plan.items)
             applied = yield _CopyBatch(plan=plan, publisher=publisher, position=at, is_last=is_last)
             are_published = are_published and all(each.outcome is Outcome.DONE for each in applied.results)
@@ -233,16 +214,13 @@ class _CopyBatch:
         was_there = any(each.present is not None for each in self.plan.items)
         has_changed = not self.plan.detail.is_complete or any(not each.is_gone_already for each in self.plan.items)
         is_news = published.is_complete and has_changed
-        events = (_event(self.plan.target, was_there=was_there),) if is_news else ()
+        kind = EventKind.UPDATED if was_there else EventKind.AVAILABLE
+        events = (_event(self.plan.target, kind),) if is_news else ()
         return Applied(results=(result,), events=events, writes=self._writes(item, published), notes=published.notes)
 
     def _writes(self, item: UnitItem, published: Published) -> tuple[LedgerWrite, ...]:
         """Return the ledger writes of a unit: its new content, and the counters of the run so far."""
-        counted, target = dict(self.plan.detail.counters), self.publisher.target
-
-        def count(tx: Transaction, run_id: int) -> None:
-            counters.replace(tx, run_id, counted)
-
+        count, target = copy_counters(self.plan.detail.counters), self.publisher.target
         if item.kind == FLAG:
             return (count,)
         key = UnitKey(
@@ -290,15 +268,8 @@ def _is_unit(place: CanonicalPath, kind: str, target: ReplicationTarget) -> bool
 def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLeftOver:
     """An instance of which all is there is one for its readers, also when nobody had told them so yet."""
     is_whole = is_done and not plan.items and plan.detail.is_complete
-    return left_over(left, is_done=is_done, event=_event(plan.target, was_there=False) if is_whole else None)
+    return left_over(left, is_done=is_done, event=_event(plan.target, EventKind.AVAILABLE) if is_whole else None)
 
 
-def _event(target: ReplicationTarget, *, was_there: bool) -> NewEvent:
-    """Return the event for consumers of the target."""
-    return NewEvent(
-        kind=EventKind.UPDATED if was_there else EventKind.AVAILABLE,
-        feed=target.feed,
-        cluster=target.cluster,
-        instance_key=target.instance_key,
-        uri=path_text(str(target.target)),
-    )
+def _event(target: ReplicationTarget, kind: EventKind) -> NewEvent:
+    return feed_event(kind, target, str(target.target))

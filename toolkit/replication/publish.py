@@ -15,6 +15,7 @@ from functools import cached_property
 from operator import eq
 from typing import TYPE_CHECKING
 
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.publication import Publication, recover
 from toolkit.actions.staged_unit import StagedUnit, whole_of
@@ -34,7 +35,6 @@ from toolkit.transfer.trees import Tree, below, same_bytes
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.actions.file_copies import FileCopies
     from toolkit.storage import FileSystem
 
 
@@ -67,7 +67,6 @@ class Publisher:
         target: the instance.
         item: of the plan.
         work: of its run.
-        files: copies them.
         now: of the wall clock, UTC.
         notes: for the user.
     """
@@ -75,15 +74,15 @@ class Publisher:
     target: ReplicationTarget
     item: UnitItem
     work: RunContext
-    files: FileCopies
     now: Callable[[], datetime] = SystemClock().now
     notes: list[str] = field(default_factory=list, init=False)
 
     @cached_property
     def publication(self) -> Publication:
         """Copies the unit and gives it its name."""
-        item, base = self.item, self.target.target_base
-        return Publication(work=self.work, files=self.files, source=item.source, unit=item.target, base=base)
+        item, base, rules = self.item, self.target.target_base, self.target.rules
+        files = FileCopies(work=self.work, at_once=rules.at_once, bandwidth=rules.bandwidth)
+        return Publication(work=self.work, files=files, source=item.source, unit=item.target, base=base)
 
     @cached_property
     def staged(self) -> StagedUnit | None:
@@ -165,7 +164,7 @@ class Publisher:
             if digests is None:
                 publication.begin_staging(place, item.expected, unless_published)
                 digests = self._copied_whole(place, item.wanted, item.expected)
-            self.notes += self.preservation.keep(item.source, place, item.wanted, self.files.pool)
+            self.notes += self.preservation.keep(item.source, place, item.wanted, self.work.copying.pool)
             if self.staged is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
                 self.notes += self._validated(item.target, place)
@@ -245,7 +244,7 @@ class Publisher:
         return self._staged(unit).validate(written, self.work.guard.check, self.now()).notes
 
     def _staged(self, unit: CanonicalPath) -> StagedUnit:
-        return StagedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="", files=self.files)
+        return StagedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="")
 
     def _before_flag(self, tree: Tree) -> Tree:
         if self.item.target != self.target.target:

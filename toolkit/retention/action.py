@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +11,6 @@ from typing_extensions import override
 
 from toolkit.actions.action import Applied, Batch, ExceededLimit, Recovery, RunContext
 from toolkit.actions.batch_loop import new_item, settled_item
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import ItemResult
 from toolkit.ledger.runs.items import NewItem, SettledItem
@@ -32,7 +30,6 @@ from toolkit.retention.records import InstanceEvents, recovered
 from toolkit.retention.table_eviction import PartitionBatch, TableEviction
 from toolkit.retention.table_recovery import TableRecovery
 from toolkit.threads import WorkerPool
-from toolkit.transfer.spread_copy import COPY_THREADS
 
 if TYPE_CHECKING:
     from toolkit.actions.hold_file import HoldFile
@@ -42,7 +39,6 @@ if TYPE_CHECKING:
     from toolkit.planning.delete_limits import DeleteLimits, Excess
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.targets import FeedTarget
-    from toolkit.storage import StorageSpec
 
 NAME = "retention"
 
@@ -73,20 +69,14 @@ class RetentionAction:
         limits: of a run over all its feeds.
         new_holds: that were added since the run read the holds.
         hold_seen: told of each feed and cluster that was looked at, with the hold file that is there; None: nobody is.
-        spec_of: how the store that a path is on is opened anywhere.
         place_of: where a key of a feed's retention on a cluster is written, as ``file:line``.
-        pool: copies the files of what is archived.
-        executors_turn: held by the one archived instance that executors copy.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
     """
 
     limits: DeleteLimits
-    spec_of: Callable[[CanonicalPath], StorageSpec]
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     place_of: Callable[[FeedTarget, str], str] = lambda target, _: target.feed
     hold_seen: Callable[[str, str, HoldFile | None], None] | None = None
-    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
-    executors_turn: threading.Lock = field(default_factory=threading.Lock)
     executors_above: int = 0
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EVICTION
@@ -163,14 +153,13 @@ class RetentionAction:
         if planned <= self.executors_above:
             return None
         first = plan.target.availability_flag
-        return RemoteDelete(work=work, open_executors=work.executors, first=first, spec_of=self.spec_of)
+        return RemoteDelete(work=work, open_executors=work.executors, first=first)
 
     def _archiver(self, target: FeedTarget, work: RunContext) -> Archiver | None:
         """None: what goes is not archived."""
         if target.archive is None:
             return None
-        copies = FileCopies(work=work, pool=self.pool, spec_of=self.spec_of, executors_turn=self.executors_turn)
-        return Archiver(work=work, files=copies, base_of=target.archive.base_of, flag=target.availability_flag)
+        return Archiver(work=work, base_of=target.archive.base_of, flag=target.availability_flag)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

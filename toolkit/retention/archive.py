@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.actions.action import place_named
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.actions.publication import ITSELF, Publication
@@ -28,7 +29,6 @@ from toolkit.transfer.uploads import end_left_uploads
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.actions.file_copies import FileCopies
     from toolkit.ledger.runs.items import Item
     from toolkit.retention.plan import PlanItem
     from toolkit.retention.targets import FeedTarget
@@ -78,13 +78,11 @@ class Archiver:
 
     Attributes:
         work: of the run.
-        files: copies them.
         base_of: bounds every effect at a place of the archive.
         flag: the file that says that an instance is complete, which comes last; empty: it has none.
     """
 
     work: RunContext
-    files: FileCopies
     base_of: Callable[[CanonicalPath], CanonicalPath]
     flag: str = ""
 
@@ -118,7 +116,7 @@ class Archiver:
         """
         publication = Publication(
             work=self.work,
-            files=self.files,
+            files=FileCopies(work=self.work),
             source=source,
             unit=place,
             base=self.base_of(place),

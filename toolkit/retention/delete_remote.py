@@ -110,14 +110,12 @@ class RemoteDelete:
         work: of the run.
         open_executors: the machines, made ready when it is first called (a SparkContext takes seconds).
         first: the feed's availability flag; empty: it has none.
-        spec_of: how the store that a path is on is opened anywhere.
         wall_clock: seconds of the clock that machines share.
     """
 
     work: RunContext
     open_executors: Callable[[], ExecutorPool]
     first: str
-    spec_of: Callable[[CanonicalPath], StorageSpec]
     wall_clock: Callable[[], float] = time.time
     _lost: Unavailable | None = field(default=None, init=False)
 
@@ -188,7 +186,7 @@ class RemoteDelete:
         self, executors: ExecutorPool, base: CanonicalPath, paths: Sequence[CanonicalPath]
     ) -> list[DeletionTask]:
         size = min(_TASK, max(1, len(paths) // (executors.parallel * _TASKS_A_MACHINE)))
-        spec, rate = self.spec_of(base), self.work.rate(base) / executors.parallel
+        spec, rate = self.work.copying.spec_of(base), self.work.rate(base) / executors.parallel
         until = TaskTime.now(self.work.seconds_left(), self.wall_clock)
         return [
             DeletionTask(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from toolkit.transfer.timed_tasks import TOO_LATE, Rounds, TaskEnded, TaskTime
 from toolkit.transfer.uploads import Uploads
 
 if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
     from toolkit.errors import StopRequested
     from toolkit.storage import FileSystem
     from toolkit.transfer.port import ExecutorPool
@@ -30,6 +32,21 @@ TASKS_A_MACHINE = 4
 """So many tasks each machine gets at least, when there are files enough: one long task at the end keeps all waiting."""
 COPY_THREADS = 256
 """So many files a task copies at once at most: closing one on HDFS waits for its DataNode; company alone hides that."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedCopying:
+    """Threads and executors that copy the files of all runs of a process.
+
+    Attributes:
+        spec_of: how the store that a path is on is opened on other machines.
+        pool: copies the files of all runs.
+        executors_turn: held by the run that executors work for.
+    """
+
+    spec_of: Callable[[CanonicalPath], StorageSpec]
+    pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
+    executors_turn: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -27,8 +27,9 @@ from toolkit.runs.errors import Stopped
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.recorder import SettledLeftOver
 from toolkit.runs.stop import NeverStopped, StopSignal
-from toolkit.storage import FileKind, FileStatus, FileSystem, LocalFileSystem, NotFound, ReadOnlyFileSystem
+from toolkit.storage import FileKind, FileStatus, FileSystem, LocalFileSystem, NotFound, ReadOnlyFileSystem, StorageSpec
 from toolkit.threads import WorkerPool
+from toolkit.transfer.spread_copy import SharedCopying
 
 BASE = CanonicalPath.parse("file:///marks")
 
@@ -213,6 +214,7 @@ def context(run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext
         stores=no_store,
         guard=Guard(run=run, conditions=conditions),
         pool=lambda _: pool,
+        copying=SharedCopying(spec_of=lambda path: StorageSpec(scheme=path.scheme), pool=pool),
         rate=lambda _: inf,
         turn=lambda _: None,
     )

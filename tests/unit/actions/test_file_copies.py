@@ -21,6 +21,7 @@ from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.threads import WorkerPool
 from toolkit.transfer.plan import FileCopy
+from toolkit.transfer.spread_copy import SharedCopying
 
 MANY = 21
 REMOTE = CanonicalPath("hdfs", "far", "/")
@@ -59,10 +60,9 @@ def copies(watching: Watching, pool: WorkerPool, seconds: float) -> FileCopies:
         progress=watching,
         executors=LocalExecutorPool,
         seconds_left=lambda: seconds,
+        copying=SharedCopying(spec_of=lambda _: StorageSpec(scheme="file"), pool=pool),
     )
-    return FileCopies(
-        work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=threading.Lock()
-    )
+    return FileCopies(work=work)
 
 
 @pytest.fixture(autouse=True)

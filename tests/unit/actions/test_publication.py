@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -18,9 +17,8 @@ from toolkit.actions.publication import Publication, recover
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import PermissionDenied, StorageSpec, aside_name
+from toolkit.storage import PermissionDenied, aside_name
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.threads import WorkerPool
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.publication import CopyDiffers, aside_of, staging_of
@@ -93,13 +91,7 @@ class Site:
         """Return the publication of run 7."""
         guard = Guard(run=NeverStopped(), conditions=())
         work = replace(context(guard.run), guard=guard, stores=lambda _: disk or LocalFileSystem(), run_name="7")
-        files = _Counting(
-            work=work,
-            pool=WorkerPool(1, "test"),
-            spec_of=lambda _: StorageSpec(scheme="file"),
-            executors_turn=threading.Lock(),
-            parts=self.parts,
-        )
+        files = _Counting(work=work, parts=self.parts)
         source = CanonicalPath.parse(f"file://{self.root}/from")
         unit = self.base.child("unit")
         return Publication(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +12,12 @@ import pytest
 from tests.unit.actions.fake_action import context
 from tests.unit.actions.fake_validator import FakeValidator
 from tests.unit.planning.entities import cluster, path_feed
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.staged_unit import StagedUnit, manifest_of
 from toolkit.actions.validation import Part, QualityFailed, Written, staging_place
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities.quality import Quality
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.threads import WorkerPool
 
 NOW = parse_instant("2026-03-20T12:00Z")
 OLD, NEW = {"a": "old", "b": "old", "_SUCCESS": ""}, {"a": "new1", "c/d": "new2", "_SUCCESS": ""}
@@ -64,12 +60,9 @@ def seen(root: Path) -> dict[str, str]:
 
 def unit_on(disk: Disk, base: Path, validator: FakeValidator | None = None) -> StagedUnit:
     """The unit ``01`` of a run."""
-    pool, place = WorkerPool(1, "test"), CanonicalPath.parse(f"file://{base}")
+    place = CanonicalPath.parse(f"file://{base}")
     work = replace(context(NeverStopped()), stores=lambda _: disk, run_name="7", validator=validator or FakeValidator())
-    copies = FileCopies(
-        work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=threading.Lock()
-    )
-    return StagedUnit(work=work, unit=place.child("01"), base=place, flag="_SUCCESS", files=copies)
+    return StagedUnit(work=work, unit=place.child("01"), base=place, flag="_SUCCESS")
 
 
 def written(unit: StagedUnit) -> Written:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.actions.fake_action import Mark, MarkAction, Scene, outcomes
+from tests.unit.actions.fake_action import Mark, MarkAction, Scene, context, outcomes
 from tests.unit.runs.fakes import MemoryRecorder, request
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition, Guard
@@ -38,8 +38,8 @@ class Files:
     def open(self, run: StopSignal, conditions: Sequence[Condition]) -> RunContext:
         guard = Guard(run=run, conditions=conditions)
         bound = self.shared.bound(guard.check)
-        rate = self.shared.rate_of
-        return RunContext(stores=bound.of, guard=guard, pool=bound.pool, rate=rate, turn=bound.turn, close=bound.close)
+        work = replace(context(run), stores=bound.of, guard=guard, pool=bound.pool)
+        return replace(work, rate=self.shared.rate_of, turn=bound.turn, close=bound.close)
 
     def write(self, work: RunContext, mark: Mark) -> None:
         work.stores(mark.path).write(mark.path, [b"x"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -20,8 +19,6 @@ from toolkit.hive.table_export import TableExport
 from toolkit.hive.table_import import TableImport
 from toolkit.hive.targets import ImportRules, TableItem, TablePlan, TableTarget
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.storage import StorageSpec
-from toolkit.threads import WorkerPool
 
 
 def exported(
@@ -76,9 +73,6 @@ def _ran(
         nominal=parse_instant(KEY),
         limits=CopyLimits(instances=100),
         address=lambda target: f"{target.table}@{target.instance_key}",
-        spec_of=lambda path: StorageSpec(scheme=path.scheme),
-        pool=WorkerPool(1, "test"),
-        executors_turn=threading.Lock(),
     )
     plan: TablePlan = action.plan(target, work)
     if plan.failed is not None:

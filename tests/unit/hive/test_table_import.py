@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -34,9 +33,7 @@ from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import ItemState, LifeCycle
 from toolkit.result import Outcome
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.threads import WorkerPool
 
 FROM, TO = TableName("src", "clicks"), TableName("dst", "clicks")
 URI = TableUri.parse("catalog:src:clicks#ds=${YEAR}-${MONTH}-${DAY}")
@@ -128,9 +125,6 @@ class Scene:
             nominal=parse_instant(KEY),
             limits=CopyLimits(instances=100),
             address=lambda target: f"{target.table}@{target.instance_key}",
-            spec_of=lambda path: StorageSpec(scheme=path.scheme),
-            pool=WorkerPool(1, "test"),
-            executors_turn=threading.Lock(),
         )
         instant = None if whole else parse_instant(KEY)
         target_of = TableTarget(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 from tests.unit.actions.fake_action import context
 from tests.unit.actions.fake_validator import FakeValidator
 from tests.unit.planning.entities import cluster, path_feed, process
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.validation import QUALITY_UNKNOWN, Publishable, Written
 from toolkit.el import parse_instant
 from toolkit.entities import Output
@@ -19,9 +17,7 @@ from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.output_effects import OutputEffects
 from toolkit.process_runner.staging import StagedOutputs
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.threads import WorkerPool
 
 NOON = parse_instant("2026-03-01T12:00Z")
 
@@ -53,16 +49,12 @@ def outputs(root: Path, validator: FakeValidator) -> StagedOutputs:
     for name in "ab":
         waiting(root, name).mkdir(parents=True)
         (waiting(root, name) / "part-0").write_text("good")
-    disk, pool = LocalFileSystem(), WorkerPool(1, "test")
+    disk = LocalFileSystem()
     work = replace(context(NeverStopped()), stores=lambda _: disk, run_name="7", validator=validator)
-    copies = FileCopies(
-        work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=threading.Lock()
-    )
     return StagedOutputs(
         site=site,
         outputs=site.outputs(NOON),
         work=work,
-        files=lambda _: copies,
         check=lambda: None,
         now=lambda: NOON,
         effects=OutputEffects(position=0, instance_key=""),

@@ -35,7 +35,6 @@ from toolkit.runs.lease import Heartbeat
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.run import Envelope
 from toolkit.runs.stop import NeverStopped, StopSignal
-from toolkit.storage import StorageSpec
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.storage.look import Look
 
@@ -164,7 +163,6 @@ class Bench:
                 state=state,
                 reason="half a file",
                 ledger=self.ledger,
-                spec_of=lambda path: StorageSpec(scheme=path.scheme),
                 tell_page=self.tell_page,
             ),
             holds=self.holds,

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.unit.actions.fake_action import context
-from tests.unit.replication.test_publish import copies
 from toolkit.actions.guard import Guard
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.ledger.manifests import Manifest, ManifestFile
@@ -119,9 +118,7 @@ class Instance:
         guard = Guard(run=NeverStopped(), conditions=())
         work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name=run)
         return [
-            Publisher(target=plan.target, item=item, work=work, files=copies(work)).publish(
-                is_last=item is plan.items[-1]
-            )
+            Publisher(target=plan.target, item=item, work=work).publish(is_last=item is plan.items[-1])
             for item in plan.items
         ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.unit.actions.fake_action import context
-from toolkit.actions.action import RunContext
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.replication.errors import TargetChanged
@@ -19,9 +16,8 @@ from toolkit.replication.planner import ReplicationPlanner
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import CopyRules, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import StorageError, StorageFailure, StorageSpec
+from toolkit.storage import StorageError, StorageFailure
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.threads import WorkerPool
 
 OLD, NEW = {"a": "old", "own": "old"}, {"a": "new", "b": "more"}
 
@@ -105,18 +101,7 @@ def publish(
     (item,) = planner.plan(replace(target, flag="")).items
     guard = Guard(run=NeverStopped(), conditions=conditions)
     work = replace(context(guard.run), guard=guard, stores=lambda _: system, run_name="1")
-    return Publisher(target=target, item=item, work=work, files=copies(work)).publish(is_last=True)
-
-
-def copies(work: RunContext) -> FileCopies:
-    """Return what copies the files of a run, one after the other."""
-    return FileCopies(
-        work=work,
-        pool=WorkerPool(1, "test"),
-        spec_of=lambda path: StorageSpec(scheme=path.scheme),
-        executors_turn=threading.Lock(),
-        at_once=1,
-    )
+    return Publisher(target=target, item=item, work=work).publish(is_last=True)
 
 
 @pytest.mark.parametrize("number", [1, 2])

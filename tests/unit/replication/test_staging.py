@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,8 +26,7 @@ from toolkit.replication.staging import may_publish
 from toolkit.replication.targets import ReplicationTarget, UnitItem
 from toolkit.result import Outcome
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import LocalFileSystem, StorageSpec
-from toolkit.threads import WorkerPool
+from toolkit.storage import LocalFileSystem
 
 FEED = Feed(name="clicks", frequency=Frequency.parse("hours(1)"), clusters=(), availability_flag="_SUCCESS")
 
@@ -73,9 +71,6 @@ class Copying:
             nominal=parse_instant("2026-03-02T00:00Z"),
             limits=CopyLimits(instances=10),
             max_delete=DeleteLimits(),
-            spec_of=lambda path: StorageSpec(scheme=path.scheme),
-            pool=WorkerPool(1, "test"),
-            executors_turn=threading.Lock(),
         )
 
     def run(self) -> list[Applied[UnitItem]]:

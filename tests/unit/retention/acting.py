@@ -34,7 +34,6 @@ from toolkit.storage import (
     NotFound,
     PermissionDenied,
     StorageError,
-    StorageSpec,
 )
 from toolkit.transfer.port import ExecutorPool
 
@@ -194,7 +193,6 @@ def act(
     detail = RetentionDetail(subtrees=tuple(subtrees))
     action = PlannedAction(
         limits=DeleteLimits(instances=10_000),
-        spec_of=lambda path: StorageSpec(scheme="s3", authority=path.name),
         new_holds=new_holds or NoNewHolds(),
         executors_above=executors_above,
         by_hand=TargetPlan(target=target, detail=detail, items=tuple(items)),

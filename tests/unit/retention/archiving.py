@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from threading import Lock
 
 from tests.unit.retention.feeds import FeedText, cluster, context_on
 from tests.unit.runs.fakes import THEN
-from toolkit.actions.file_copies import FileCopies
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Archive, ExpiryAction, Feed, Locations, LocationType
 from toolkit.ledger.runs.items import Item
@@ -19,8 +17,7 @@ from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import ItemKind, PlanItem
 from toolkit.retention.targets import FeedTarget
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import FileSystem, LocalFileSystem, StorageSpec
-from toolkit.threads import WorkerPool
+from toolkit.storage import FileSystem, LocalFileSystem
 
 DAY = "${YEAR}/${MONTH}/${DAY}"
 FILES = {"part-0": "some", "deep/part-1": "more", "_SUCCESS": ""}
@@ -74,9 +71,7 @@ def one_by(
     """Archive and remove one instance, by a run with that name."""
     assert target.archive is not None
     work = replace(context_on(stores(path), NeverStopped()), stores=stores, run_name=run_name)
-    pool = WorkerPool(1, "test")
-    files = FileCopies(work=work, pool=pool, spec_of=lambda _: StorageSpec(scheme="file"), executors_turn=Lock())
-    archiver = Archiver(work=work, files=files, base_of=target.archive.base_of, flag=target.availability_flag)
+    archiver = Archiver(work=work, base_of=target.archive.base_of, flag=target.availability_flag)
     item = PlanItem(
         type=ItemKind.INSTANCE,
         feed="clicks",

@@ -38,6 +38,7 @@ from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped, StopSignal
 from toolkit.storage import FileSystem, StorageSpec
 from toolkit.threads import WorkerPool
+from toolkit.transfer.spread_copy import SharedCopying
 
 _LEASE_SECONDS = 3600.0
 NOMINAL = "2026-03-20T12:00Z"
@@ -169,7 +170,6 @@ def retention(*, limits: DeleteLimits | None = None, new_holds: NewHolds | None 
     """The action, without executors; usually without holds by command."""
     return RetentionAction(
         limits=limits or DeleteLimits(instances=10_000),
-        spec_of=lambda _: StorageSpec(scheme="s3"),
         new_holds=new_holds or NoNewHolds(),
     )
 
@@ -192,6 +192,7 @@ def context_on(system: FileSystem, run: StopSignal, conditions: Sequence[Conditi
         stores=lambda _: system,
         guard=Guard(run=run, conditions=conditions),
         pool=lambda _: pool,
+        copying=SharedCopying(spec_of=lambda _: StorageSpec(scheme="s3"), pool=pool),
         rate=lambda _: inf,
         turn=lambda _: None,
     )

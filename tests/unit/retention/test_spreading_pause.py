@@ -24,7 +24,6 @@ from toolkit.retention.delete_remote import DeletionTask, PathAnswer, RemoteDele
 from toolkit.runs.errors import RunKilled
 from toolkit.runs.lease import Deadline, RunCommands
 from toolkit.runs.stop import NeverStopped, RunStop
-from toolkit.storage import StorageSpec
 from toolkit.transfer.port import ExecutorPool
 
 SENT = 400
@@ -115,7 +114,7 @@ def _suspended(
         check_remote=line.check_without_rest,
     )
     machines = Busy(answer, tells_at_once=tells_at_once)
-    remote = RemoteDelete(work=work, open_executors=machines.open, first="", spec_of=lambda _: StorageSpec(scheme="s3"))
+    remote = RemoteDelete(work=work, open_executors=machines.open, first="")
     return store, left, remote.remove(MANY[:SENT]), work.guard
 
 
