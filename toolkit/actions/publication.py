@@ -17,7 +17,7 @@ Where files go one by one:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -25,19 +25,18 @@ from operator import eq
 from typing import TYPE_CHECKING
 
 from toolkit.availability import is_there
-from toolkit.storage import FileKind, WrongKind
-from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import (
-    CopyDiffers,
-    FilesFailed,
-    NotReadAgain,
-    aside_of,
-    remove,
-    remove_quietly,
-    remove_wholly,
-    rename_quietly,
-    staging_of,
+from toolkit.errors import StopRequested
+from toolkit.storage import (
+    REPLACED_PREFIX,
+    STAGING_PREFIX,
+    FileKind,
+    NotFound,
+    StorageError,
+    WrongKind,
+    aside_name,
 )
+from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.errors import CopyDiffers, FilesFailed, NotReadAgain
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -52,6 +51,34 @@ FILES_AT_ONCE = 20_000
 """So many files are planned at once: a plan of copies takes more memory than the listing that it is made of."""
 ITSELF = ""
 """The name of a unit that is a single file, in its tree."""
+
+
+def staging_of(unit: CanonicalPath, run: str) -> CanonicalPath:
+    """Return where a run writes a unit until it is whole."""
+    return unit.parent.child(f"{STAGING_PREFIX}{run}-{unit.name}")
+
+
+def aside_of(unit: CanonicalPath, run: str) -> CanonicalPath:
+    """Return where a run puts a unit that it replaces, for the moment between two renames."""
+    return unit.parent.child(f"{REPLACED_PREFIX}{run}-{unit.name}")
+
+
+def remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove what is at a path, if anything is, strictly below a base."""
+    with suppress(NotFound):
+        system.delete(path, below=base)
+
+
+def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove a path, and what its removal by a run that was killed has left."""
+    for each in (path, path.parent.child(aside_name(path.name))):
+        remove(system, each, base)
+
+
+def remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """As `remove`; what stays has a name of feedctl's own, and the next run sees to it."""
+    with suppress(StorageError, StopRequested):
+        remove(system, path, base)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,12 +226,17 @@ class Publication:
         with ExitStack() as unless_swapped, self.work.guard.completing():
             if aside is not None:
                 # Before the rename, since one whose answer was lost or repeated may have happened all the same.
-                unless_swapped.callback(rename_quietly, self.system, aside, self.unit)
+                unless_swapped.callback(self._put_back, aside)
                 self.system.rename(self.unit, aside)
             self.system.rename(ready, self.unit)
             unless_swapped.pop_all()
         if aside is not None:
             remove_quietly(self.system, aside, self.base)
+
+    def _put_back(self, aside: CanonicalPath) -> None:
+        """Rename the old unit back; if that fails, the next run does it."""
+        with suppress(StorageError, StopRequested):
+            self.system.rename(aside, self.unit)
 
     @contextmanager
     def in_place(self, tree: Tree, present: Tree) -> Iterator[Tree]:

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.publication import Publication, finish_swap
+from toolkit.actions.publication import Publication, finish_swap, remove, remove_quietly, remove_wholly
 from toolkit.actions.validation import QualityFailed, staging_place
 from toolkit.availability import is_there
 from toolkit.foreign_json import parse_json
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound, aside_name
-from toolkit.transfer.publication import remove, remove_quietly, remove_wholly
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import place_named
+from toolkit.actions.publication import remove_wholly
 from toolkit.availability import is_there
 from toolkit.catalog.partition_name import split_name
 from toolkit.el import CanonicalPath
 from toolkit.hive.targets import TableStep
 from toolkit.planning.location_index import LocationIndex
-from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, aside_name
-from toolkit.transfer.publication import remove
+from toolkit.storage import DATA_PREFIX, STAGING_PREFIX
 from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
@@ -99,12 +99,6 @@ def remove_staging(system: FileSystem, root: CanonicalPath, run: str, name: str)
     remove_wholly(system, place, root)
     if name:
         system.remove_if_empty(top, below=root)
-
-
-def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    """Remove a path, and what its removal by a run that was killed has left."""
-    for each in (path, path.parent.child(aside_name(path.name))):
-        remove(system, each, base)
 
 
 def remove_emptied(system: FileSystem, place: CanonicalPath, root: CanonicalPath) -> None:

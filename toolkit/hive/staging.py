@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
+from toolkit.actions.publication import remove
 from toolkit.actions.staged_unit import StagedUnit
 from toolkit.actions.validation import QUALITY_UNKNOWN, STAGING_DIRECTORY, Part, QualityFailed, Written
 from toolkit.availability import is_there
@@ -21,7 +22,7 @@ from toolkit.entities.vocabulary import OnFailure
 from toolkit.hive.spark_format import NoReading, reading_of
 from toolkit.hive.targets import StoredPart, TableItem, TableTarget
 from toolkit.runs.recorder import path_text
-from toolkit.transfer.publication import CopyDiffers, remove
+from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.trees import below, is_still, read_tree, same_bytes, same_content
 
 if TYPE_CHECKING:

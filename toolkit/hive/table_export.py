@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from toolkit.actions.model import Problem
 from toolkit.actions.progress import Volume
+from toolkit.actions.publication import remove, remove_wholly
 from toolkit.availability import is_there
 from toolkit.hive.batches import Mode, in_batches, result_of
 from toolkit.hive.errors import NoExport, NotOurs
@@ -27,10 +28,8 @@ from toolkit.hive.export_layout import (
     require_ours,
 )
 from toolkit.hive.export_metadata import metadata_text
-from toolkit.hive.locations import remove_wholly
 from toolkit.hive.targets import TableDetail, TableItem, TableStep
 from toolkit.storage import OWN_PREFIX, FileKind
-from toolkit.transfer.publication import remove
 from toolkit.transfer.trees import below, read_tree
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from typing_extensions import override
 
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
+from toolkit.actions.publication import remove, remove_wholly
 from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.availability import is_there
 from toolkit.catalog.errors import CatalogError, NoSuchTable
@@ -28,7 +29,6 @@ from toolkit.hive.locations import (
     left_data,
     remove_emptied,
     remove_staging,
-    remove_wholly,
 )
 from toolkit.hive.registration import TableRegistration
 from toolkit.hive.staging import StagedTable
@@ -36,7 +36,7 @@ from toolkit.hive.targets import TableItem, TableStep
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
 from toolkit.transfer.copying import SourceChanged
 from toolkit.transfer.digest_reader import DigestReader
-from toolkit.transfer.publication import CopyDiffers, remove
+from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from toolkit.actions.attempt import UNKNOWN
 from toolkit.actions.guard import STOPPED, CalledOff, Refusal
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
+from toolkit.actions.publication import remove
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import written_places
 from toolkit.el import ElError, format_instant, shift
@@ -26,7 +27,6 @@ from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import path_text
 from toolkit.storage import NotFound, StorageError, Unreachable, aside_name
-from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext

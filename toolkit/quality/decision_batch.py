@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Applied
 from toolkit.actions.attempt import attempted
 from toolkit.actions.model import ItemResult
+from toolkit.actions.publication import remove
 from toolkit.actions.staged_unit import StagedUnit
 from toolkit.ledger import validations
 from toolkit.ledger.state.commands import record
@@ -18,7 +19,6 @@ from toolkit.ledger.vocabulary import ValidationState
 from toolkit.result import Outcome
 from toolkit.runs.recorder import current_user
 from toolkit.storage import StorageError
-from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext

@@ -31,6 +31,7 @@ from toolkit.actions.output_leases import (
     output_lease,
     writer_of,
 )
+from toolkit.actions.publication import remove
 from toolkit.actions.validation import QualityFailed
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
@@ -56,7 +57,6 @@ from toolkit.replication.targets import (
 from toolkit.result import Outcome
 from toolkit.runs.recorder import SettledLeftOver, path_text
 from toolkit.storage import StorageError, aside_name
-from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.actions.action import ExceededLimit

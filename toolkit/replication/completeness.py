@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from toolkit.actions.publication import remove
 from toolkit.availability import is_there
 from toolkit.storage import OWN_PREFIX, AlreadyExists, NotFound
-from toolkit.transfer.publication import remove
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath

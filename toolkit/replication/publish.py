@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import CalledOff
-from toolkit.actions.publication import Publication, recover
+from toolkit.actions.publication import Publication, aside_of, recover, remove, staging_of
 from toolkit.actions.staged_unit import StagedUnit, whole_of
 from toolkit.actions.validation import staging_place
 from toolkit.availability import is_ready, is_there
@@ -30,7 +30,6 @@ from toolkit.replication.preserve import Preservation
 from toolkit.replication.staging import content_digest, written_at
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import aside_of, remove, staging_of
 from toolkit.transfer.trees import Tree, below, same_bytes
 
 if TYPE_CHECKING:

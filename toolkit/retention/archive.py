@@ -15,7 +15,7 @@ from toolkit.actions.action import place_named
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
-from toolkit.actions.publication import ITSELF, Publication
+from toolkit.actions.publication import ITSELF, Publication, remove_wholly, staging_of
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, Unavailable
@@ -23,7 +23,7 @@ from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import Stopped
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, Unreachable, Unsupported
-from toolkit.transfer.publication import FilesFailed, remove_wholly, staging_of
+from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.trees import Tree, below, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 

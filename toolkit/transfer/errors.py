@@ -1,8 +1,16 @@
-"""Errors of executors."""
+"""Errors of copies, and of executors that make them."""
 
 from __future__ import annotations
 
-from toolkit.errors import Unavailable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from toolkit.errors import Failed, Unavailable
+from toolkit.storage import StorageError
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.transfer.plan import Copied
 
 _ENVIRONMENT = (
     "the executors need feedctl and its packages: give the packed environment with --archives and name its Python in "
@@ -56,3 +64,34 @@ class TasksFailed(Unavailable):
         self.why = why
         hint = f"; {_ENVIRONMENT}" if any(sign in why for sign in _SIGNS) else "; run again, and see Spark's log"
         super().__init__(f"the executors failed: {why}{hint}")
+
+
+class CopyDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """Error for a copy whose names and sizes are not the planned ones."""
+
+    code = "copy_differs"
+    text = "the copy is not what was planned, so it was thrown away; run again"
+
+
+class FilesFailed(StorageError, Failed):  # noqa: N818
+    """Some files of a unit could not be copied, so that none of it was published.
+
+    Args:
+        path: of the unit.
+        failed: what was told of them.
+    """
+
+    code = "files_failed"
+    text = "was not published"
+
+    def __init__(self, *, path: CanonicalPath, failed: Sequence[Copied]) -> None:
+        self.failed = tuple(failed)
+        count = "1 file" if len(failed) == 1 else f"{len(failed)} files"
+        super().__init__(path=path, detail=f"{count} failed, the first: {failed[0].message}")
+
+
+class NotReadAgain(FilesFailed):
+    """Error for files that could not be read to their end, so that nobody knows whether two copies are the same."""
+
+    code = "not_read_again"
+    text = "could not be read again"

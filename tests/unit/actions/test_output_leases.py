@@ -13,6 +13,7 @@ from tests.unit.replication.test_staging import Copying
 from tests.unit.retention.test_writers import RUN
 from tests.unit.runs.fakes import THEN, left_item
 from toolkit.actions.output_leases import eviction_of_partition, eviction_of_table_data, writer_of
+from toolkit.actions.publication import aside_of, staging_of
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import WrittenPlaces
@@ -26,7 +27,6 @@ from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import Entry, FileKind
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.transfer.publication import aside_of, staging_of
 
 KEY = "2026-03-01T01:00Z"
 

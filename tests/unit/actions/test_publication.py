@@ -13,15 +13,15 @@ from tests.unit.actions.fake_action import context
 from toolkit.actions import publication as module
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import Guard
-from toolkit.actions.publication import Publication, recover
+from toolkit.actions.publication import Publication, aside_of, recover, staging_of
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import PermissionDenied, aside_name
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.plan import Copied, FileCopy
-from toolkit.transfer.publication import CopyDiffers, aside_of, staging_of
 from toolkit.transfer.trees import Tree
 
 OLD, NEW = {"a": "old", "gone": "old", "_SUCCESS": ""}, {"a": "new", "b/c": "more", "_SUCCESS": ""}

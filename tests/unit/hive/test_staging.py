@@ -29,7 +29,7 @@ from toolkit.quality.data import print_of
 from toolkit.result import Outcome
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.transfer.copying import SourceChanged
-from toolkit.transfer.publication import CopyDiffers
+from toolkit.transfer.errors import CopyDiffers
 
 
 @dataclass
