@@ -17,7 +17,7 @@ from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.publication import Publication, finish_swap, remove, remove_quietly, remove_wholly
 from toolkit.actions.validation import QualityFailed, staging_place
 from toolkit.availability import is_there
-from toolkit.foreign_json import parse_json
+from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound, aside_name
 
 if TYPE_CHECKING:
@@ -44,6 +44,16 @@ def whole_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> Canonical
     """Return the path of the file that says that a staged copy is complete; arguments as of `staging_place`."""
     place = staging_place(unit, top)
     return place.parent.child(f"{_WHOLE}{place.name}")
+
+
+def blocked_digest(system: FileSystem, unit: CanonicalPath, top: CanonicalPath | None = None) -> str:
+    """Return the digest of the blocked data that the manifest of a unit is about; empty: there is no manifest."""
+    try:
+        with system.read(manifest_of(unit, top), length=MOST_BYTES + 1) as stream:
+            facts: Any = parse_json(stream.read())
+        return str(facts["digest"])
+    except (NotFound, ValueError, TypeError, KeyError):  # anybody may have written it
+        return ""
 
 
 def unit_name(name: str) -> str:
@@ -88,8 +98,9 @@ class StagedUnit:
             return None
 
     def begin_copy(self) -> None:
-        """Begin to replace the staged data."""
-        remove(self._system, self._whole, self.base)
+        """Begin to replace the staged data: from now on the manifest is about none of it."""
+        for each in (self._manifest, self._whole):
+            remove(self._system, each, self.base)
 
     def end_copy(self, identity: str, digests: Mapping[str, str]) -> None:
         """All of it waits now.
@@ -117,12 +128,18 @@ class StagedUnit:
                 self._system, self.place.parent.child(aside_name(self.place.name)), self.base
             )  # its removal had begun
 
-    def clear(self) -> None:
-        """Nothing waits any more."""
+    def clear(self, *, in_place: bool = False) -> None:
+        """Remove the staged data; the manifest goes last, so that the rest of an interrupted removal is known by it.
+
+        Args:
+            in_place: remove the unit too: on a store without renames, a copy that has no flag yet.
+        """
         self.settle()
+        remove(self._system, self._whole, self.base)
         self._remove_place()
-        for each in (self._whole, self._manifest):
-            remove(self._system, each, self.base)
+        if in_place:
+            remove(self._system, self.unit, self.base)
+        remove(self._system, self._manifest, self.base)
 
     def validate(self, written: Written, check: Callable[[], None], now: datetime) -> Publishable:
         """Ask the gate for the data; write the manifest of blocked data before the error goes on."""

@@ -94,6 +94,7 @@ class StagedOutputs:
                     f"the output {output.name} was published by an earlier attempt, and what a part of the steps would"
                     " write now would replace all of it; --force runs all steps again"
                 )
+            unit.begin_copy()
         return ""
 
     @property

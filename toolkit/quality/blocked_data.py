@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from toolkit.actions.staged_unit import blocked_digest
 from toolkit.actions.validation import Part, staging_top
 from toolkit.availability import is_there
 from toolkit.el import parse_instant
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
     from toolkit.entities import Feed
+    from toolkit.ledger.validations import ValidationResult
     from toolkit.quality.decision_targets import DecisionTarget
     from toolkit.storage import FileSystem
 
@@ -48,6 +50,21 @@ def removals(places: Sequence[CanonicalPath], target: DecisionTarget, work: RunC
     staged = [each for each in places if staging_top(each) is not None]
     wanted = staged if target.feed.is_table and staged else places
     return tuple(_removal(each, target, work) for each in wanted)
+
+
+def require_rejected(removal: Removal, rejected: ValidationResult, work: RunContext) -> None:
+    """Refuse to go on with a removal if other data was staged since: whoever does that removes the manifest first.
+
+    Raises:
+        CannotDecide: the manifest does not say that what is there is the rest of the rejected data.
+        StorageError: a store cannot tell.
+    """
+    system = work.stores(removal.place)
+    if not is_there(system, removal.place):
+        return
+    if blocked_digest(system, removal.unit, removal.top) != rejected.data_digest:
+        why = f"other data than were rejected may be at {removal.place}: its manifest does not name them"
+        raise CannotDecide(unit=str(removal.unit), why=f"{why}; run the action again, which validates what is there")
 
 
 def _removal(place: CanonicalPath, target: DecisionTarget, work: RunContext) -> Removal:

@@ -16,7 +16,7 @@ from toolkit.ledger import validations
 from toolkit.ledger.runs import items
 from toolkit.ledger.validations import CannotDecide
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
-from toolkit.quality.blocked_data import digest_of, removals
+from toolkit.quality.blocked_data import digest_of, removals, require_rejected
 from toolkit.quality.decision_batch import DecisionBatch
 from toolkit.quality.decision_targets import Decision, DecisionDetail, DecisionItem, DecisionPlan, DecisionTarget
 from toolkit.runs.recorder import path_of
@@ -98,7 +98,7 @@ class DecisionAction:
         places = target.places.named(found.unit, found.place)
         digest = digest_of(places, target.feed, work)
         wanted = self._items(target, places, work)
-        unfinished = self._unfinished(target, wanted, digest)
+        unfinished = self._unfinished(target, wanted, digest, work)
         if not unfinished:
             self._require_decidable(found, digest)
         detail = DecisionDetail(digest=digest, bases=bases)
@@ -123,9 +123,9 @@ class DecisionAction:
         )
 
     def _unfinished(
-        self, target: DecisionTarget, wanted: tuple[DecisionItem, ...], digest: str
+        self, target: DecisionTarget, wanted: tuple[DecisionItem, ...], digest: str, work: RunContext
     ) -> tuple[DecisionItem, ...]:
-        """Return what an earlier run with this decision has left to do; the ledger only says which of the items."""
+        """Return the rest of an interrupted run with this decision; the ledger only says which of the items."""
         found = target.found
         if found.state is not self.decision.state:
             return ()
@@ -134,7 +134,11 @@ class DecisionAction:
         key = (self.life_cycle, target.entity, target.cluster, target.counterpart)
         left = self.decision.ledger.read(lambda tx: items.unsettled(tx, *key))
         named = {(each.kind, path_of(each.path)) for each in left if each.instance_key == target.instance_key}
-        return tuple(each for each in wanted if (each.kind, each.uri) in named)
+        unfinished = tuple(each for each in wanted if (each.kind, each.uri) in named)
+        for each in unfinished:
+            if each.removal is not None:
+                require_rejected(each.removal, found, work)
+        return unfinished
 
     def _require_decidable(self, found: ValidationResult, digest: str) -> None:
         if not digest:

@@ -101,9 +101,7 @@ class DecisionBatch:
             flag=self.plan.target.feed.availability_flag or "",
             top=removal.top,
         )
-        unit.clear()
-        if removal.unit == removal.place:  # of a store without renames; what said that it is whole went first
-            remove(self.work.stores(removal.place), removal.place, removal.base)
+        unit.clear(in_place=removal.unit == removal.place)
 
     def _audit_lines(self, *, is_complete: bool) -> Iterator[AuditLine]:
         yield self._audit_line(self.decision.state)

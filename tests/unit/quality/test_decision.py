@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,7 +19,7 @@ from tests.unit.runs.fakes import AuditMemory, HandClock
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition
 from toolkit.actions.runner import ActionRunner, Targets
-from toolkit.actions.staged_unit import manifest_of
+from toolkit.actions.staged_unit import StagedUnit, manifest_of
 from toolkit.actions.validation import Part, staging_place
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed, FeedCluster, Hold, Locations, Validity
@@ -106,7 +108,7 @@ class Bench:
             file.write_text(name)
         manifest = Path(manifest_of(self.unit).path)
         manifest.parent.mkdir(exist_ok=True)
-        manifest.write_text("{}")
+        manifest.write_text(json.dumps({"digest": self.digest}))
         self.ledger.write(lambda tx: validations.record(tx, self.blocked(), ()))
 
     @property
@@ -189,6 +191,16 @@ class Bench:
         assert isinstance(told.plan.target, DecisionTarget)
         return told.plan
 
+    def stage_anew(self) -> Path:
+        """Stage other data in the place, as the run after a rejection does, which is killed before it validates."""
+        work = replace(context(NeverStopped()), stores=lambda _: LocalFileSystem(), run_name="8")
+        StagedUnit(work=work, unit=self.unit, base=self.target.places.bases[0], flag="").begin_copy()
+        shutil.rmtree(self.place.path, ignore_errors=True)
+        new = Path(self.place.path) / "a"
+        new.parent.mkdir(parents=True)
+        new.write_text("new")
+        return new
+
     @property
     def files(self) -> list[str]:
         return sorted(str(each.relative_to(self.root)) for each in (self.root / "clicks").rglob("*") if each.is_file())
@@ -220,6 +232,24 @@ def test_a_rejection_that_was_killed_at_any_effect_is_finished_by_the_next_one(
         assert told == ["rejected", "removed"]
         with pytest.raises(CannotDecide, match="nothing lies at"):
             bench.decide(ValidationState.REJECTED)
+    assert at > 2
+
+
+@pytest.mark.parametrize(("store", "is_in_place"), [(LocalFileSystem, False), (FileByFile, False), (FileByFile, True)])
+def test_what_was_staged_anew_after_a_rejection_that_was_killed_is_not_removed_by_the_next_one(
+    tmp_path: Path, sqlite_ledger: Ledger, store: type[LocalFileSystem], *, is_in_place: bool
+) -> None:
+    for at in count():
+        bench = Bench(tmp_path / str(at), sqlite_ledger, store, is_in_place)
+        try:
+            bench.decide(ValidationState.REJECTED, Life(left=at))
+        except Dead:
+            new = bench.stage_anew()
+            with pytest.raises(CannotDecide, match="other data than were rejected"):
+                bench.decide(ValidationState.REJECTED)
+            assert new.read_text() == "new", at
+        else:
+            break
     assert at > 2
 
 
