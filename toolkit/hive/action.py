@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 NOT_AVAILABLE = "not_available"
 _AT_ONCE = 128
-"""So many files of a batch of partitions: closing one on HDFS waits for its DataNode, and only company hides that."""
+"""Files of a batch that are copied at once: closing one on HDFS waits for its DataNode, and others hide the wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class TableAction:
     def leases(self, target: TableTarget) -> tuple[Wanted, ...]:
         """Return the leases of a table, an instance of it or an export: one run at a time writes each of them.
 
-        Whoever feed it is of, nobody writes an export that is read, or one around it or in it.
+        Whichever feed it is of, an export that is read is not written at the same time, nor one around it or in it.
         """
         if target.is_export:
             own = Wanted(resource=f"export/{target.feed}/{target.cluster}/{target.instance_key}")
@@ -116,7 +116,7 @@ class TableAction:
             return replace(blank, failed=Problem(code="bad_location", message=str(error)))
 
     def _without_rivals(self, plan: TablePlan, work: RunContext) -> TablePlan:
-        """The plan, or why it waits: another run writes the source, or retention removes what is at the target."""
+        """Return the plan, or why it waits: another run writes the source, or retention removes data at the target."""
         target = plan.target
         if not plan.items:
             return plan
@@ -149,7 +149,7 @@ class TableAction:
     def recover(self, plan: TablePlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Recover unfinished items; of exports of a whole table to other directories only those of the same time."""
         root, target = plan.detail.root, plan.target
-        if root is None or plan.waiting is not None:  # what waits has no items, and is not whole
+        if root is None or plan.waiting is not None:  # a waiting plan has no items, though the instance is not whole
             return Recovery()
         key, is_import = target.instance_key, not target.is_export
         own = [left for left in open_items if is_import or left.instance_key == key or _is_below(left, root)]
@@ -165,7 +165,7 @@ class TableAction:
         settled = tuple(left_over(left, is_done=is_done) for left, is_done in zip(own, done_here, strict=True))
         is_whole = not plan.items and not plan.unreadable
         if is_whole and not plan.target.is_export and plan.target.instant is not None:
-            # All of it is there, and nobody has told its readers so.
+            # All of it is there, and consumers have no event of it yet.
             settled = (replace(settled[0], event=event_of(context, was_there=False)), *settled[1:])
         return Recovery.of(settled, "steps")
 

@@ -51,7 +51,7 @@ class Mode(Protocol):
         ...
 
     def recover(self, left: Sequence[Item]) -> None:
-        """Remove what a dead run left of these items, which nobody reads.
+        """Remove what a dead run left of these items and no reader sees.
 
         Raises:
             CatalogError, StorageError: it cannot be removed.
@@ -81,7 +81,7 @@ def result_of(item: TableItem, why: Problem | None) -> ItemResult[TableItem]:
 
 @dataclass(kw_only=True)
 class _Progress:
-    """How far the plan is."""
+    """Progress of a plan, shared by its batches."""
 
     began: float = field(default_factory=time.monotonic)
     failed: int = 0
@@ -168,7 +168,7 @@ def in_batches(items: Sequence[TableItem], *, at_once: bool = False) -> Iterator
 
     Args:
         items: of a plan.
-        at_once: all partitions are in one batch, as those that are judged together.
+        at_once: all partitions are in one batch, as those that are validated together.
     """
     number, chunk, size = 0, 0, 0
     parts: list[TableItem] = []

@@ -9,7 +9,7 @@ INCOMPATIBLE = "incompatible_table"
 
 
 class InstanceNotAvailable(Exception):  # noqa: N818 - no error: the run waits for it
-    """An instance is not available yet.
+    """Instance that is not available yet.
 
     Args:
         instance: its key.
@@ -22,7 +22,7 @@ class InstanceNotAvailable(Exception):  # noqa: N818 - no error: the run waits f
 
 
 class IncompatibleTable(Failed):
-    """A table definition differs from that of the table at the target; nothing was changed.
+    """Table definition that differs from that of the table at the target; nothing was changed.
 
     Args:
         table: which.
@@ -41,21 +41,21 @@ class IncompatibleTable(Failed):
 
 
 class Overlapping(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
-    """A table would be copied over itself."""
+    """Table that would be copied over itself."""
 
     code = "overlapping"
     text = "the data that come are in the table's own directory, or around it; nothing was changed. Name another place"
 
 
 class NoExport(StorageError, Failed):  # noqa: N818
-    """A directory has no complete export of a table."""
+    """Directory without a complete export of a table."""
 
     code = "no_export"
     text = "is no whole export of a table; export it again, or name another directory"
 
 
 class NotOurs(StorageError, Failed):  # noqa: N818
-    """A directory for an export has other files in it."""
+    """Directory for an export that has other files in it."""
 
     code = "not_ours"
     text = "it has something in it that no export of feedctl wrote; name an empty or a new directory"

@@ -1,4 +1,4 @@
-"""An export: Hive's own EXPORT layout, with a manifest of our own beside it (ADR 0048).
+"""Layout of an export: Hive's own EXPORT layout, with a manifest of our own beside it (ADR 0048).
 
 ``_metadata`` describes the table and its partitions and appears last; each partition has a directory of its name, and a
 table without partitions the directory ``data``. Hive's IMPORT TABLE reads it, and `read_export` what Hive's EXPORT
@@ -55,9 +55,9 @@ class Manifest:
     parts: Mapping[str, ExportedPart] = field(default_factory=dict)
 
     def encoded(self) -> bytes:
-        """As it is written."""
+        """Return the text of the file."""
         parts = {
-            name: {"source": part.source, "files": {file: list(told) for file, told in sorted(part.files.items())}}
+            name: {"source": part.source, "files": {file: list(each) for file, each in sorted(part.files.items())}}
             for name, part in sorted(self.parts.items())
         }
         document = {"format": _FORMAT, "digest": DIGEST, "description": self.description, "partitions": parts}
@@ -78,12 +78,12 @@ class ExportedPart:
 
 
 def data_of(export: CanonicalPath, name: str) -> CanonicalPath:
-    """The directory of a partition in an export; of the unpartitioned table for an empty name."""
+    """Return the directory of a partition in an export; for an empty name that of the unpartitioned table."""
     return below(export, name or DATA)
 
 
 def read_manifest(system: FileSystem, export: CanonicalPath) -> Manifest | None:
-    """The manifest; None: there is none, as of an export by Hive.
+    """Return the manifest; None: there is none, as of an export by Hive.
 
     Raises:
         NoExport: it is none that could be understood.
@@ -109,11 +109,11 @@ def _exported(document: Mapping[str, Any]) -> ExportedPart:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredExport:
-    """An export as it was found.
+    """Export that was read.
 
     Attributes:
         directory: where it is.
-        table: as it is described.
+        table: its definition.
         partitions: by their names; of an unpartitioned table none.
         manifest: None: there is none.
     """
@@ -125,7 +125,7 @@ class StoredExport:
 
 
 def read_export(system: FileSystem, directory: CanonicalPath) -> StoredExport:
-    """An export by its ``_metadata``; its data are not looked at.
+    """Return an export by its ``_metadata``; its data are not read.
 
     Raises:
         NoExport: it has no ``_metadata``, or one that was cut, or two partitions of one name; or it is one of ours of
@@ -161,7 +161,7 @@ def read_export(system: FileSystem, directory: CanonicalPath) -> StoredExport:
 def parts_of(
     export: StoredExport, names: list[str], system: FileSystem, pool: WorkerPool, check: Callable[[], None]
 ) -> tuple[TablePart, ...]:
-    """The data of partitions of an export.
+    """Return the data of partitions of an export.
 
     Raises:
         NoExport: data that the manifest names are missing, or others are there; or, without one, fewer than counted.
@@ -188,15 +188,15 @@ def parts_of(
 
 def _require_figures(part: TablePart, table: Table) -> None:
     """Refuse data that are fewer than the metastore counted; it counts no files whose names are hidden."""
-    told = Statistics.of(table.parameters if part.partition is None else part.partition.parameters)
-    found = {"numFiles": (len(part.files), told.files or 0), "totalSize": (part.bytes, told.size or 0)}
+    counted = Statistics.of(table.parameters if part.partition is None else part.partition.parameters)
+    found = {"numFiles": (len(part.files), counted.files or 0), "totalSize": (part.bytes, counted.size or 0)}
     less = [f"{name} says {figure}, found {has}" for name, (has, figure) in found.items() if has < figure]
     if less:
         raise NoExport(path=part.place, detail=f"data are missing: {'; '.join(less)}")
 
 
 def paths_to(name: str) -> Iterator[str]:
-    """Names down to a path, and those to all directories around it."""
+    """Yield a path and the paths of all directories around it."""
     while name:
         yield name
         name = name.rpartition("/")[0]
@@ -212,20 +212,20 @@ def _require_no_link(system: FileSystem, path: CanonicalPath) -> None:
 def _with_digests(part: TablePart, manifest: Manifest | None) -> TablePart:
     if manifest is None:
         return part
-    told = manifest.parts.get(part.name)
-    sizes = {} if told is None else {name: size for name, (size, _) in told.files.items()}
-    if told is None or sizes != part.files:
+    exported = manifest.parts.get(part.name)
+    sizes = {} if exported is None else {name: size for name, (size, _) in exported.files.items()}
+    if exported is None or sizes != part.files:
         names = sorted(set(sizes) ^ set(part.files)) or sorted(
             name for name in sizes if sizes[name] != part.files[name]
         )
         first = f", for example {names[0]}" if names else ""
         raise NoExport(path=part.place, detail=f"its files are not those of {MANIFEST}{first}")
-    digests = {name: digest for name, (_, digest) in told.files.items()}
-    return replace(part, digests=digests, source=told.source)
+    digests = {name: digest for name, (_, digest) in exported.files.items()}
+    return replace(part, digests=digests, source=exported.source)
 
 
 def require_ours(system: FileSystem, directory: CanonicalPath) -> bool:
-    """Whether a directory is there, which is then empty or one that an export made.
+    """Return whether a directory is there, which is then empty or was made by an export.
 
     Raises:
         NotOurs: it is another one.

@@ -26,7 +26,7 @@ _KINDS = (TableKind.MANAGED, TableKind.EXTERNAL, TableKind.VIEW)
 
 
 class BadMetadataText(ValueError):  # noqa: N818 - named for what was found
-    """A text is no ``_metadata``, or was cut."""
+    """Text that is no ``_metadata``, or was cut."""
 
 
 def metadata_text(table: Table, partitions: Iterable[Partition]) -> bytes:
@@ -44,7 +44,7 @@ def _json(document: Struct) -> str:
 
 
 def read_metadata(text: bytes) -> tuple[Table, list[Partition]]:
-    """The table and its partitions.
+    """Return the table and its partitions.
 
     Raises:
         BadMetadataText: it is none, was cut, or is of a version that is not known.
@@ -87,7 +87,7 @@ def _document(text: bytes) -> dict[str, Any]:
 
 
 def _typed(text: str, read: Collection[str]) -> Struct:
-    """The fields of a struct that are read, each of the type that is named beside it.
+    """Return the fields of a struct that are read, each of the type that is named beside it.
 
     Raises:
         ValueError: it is no JSON.
@@ -103,7 +103,7 @@ def _typed(text: str, read: Collection[str]) -> Struct:
 
 
 def _is(kind: str, value: object) -> bool:
-    """Whether a value is of a type of Thrift's JSON, and so is all that is in it."""
+    """Return whether a value, with all that is in it, is of a type of Thrift's JSON."""
     if kind == "rec":
         return _is_struct(value)
     if kind in {"lst", "set"}:

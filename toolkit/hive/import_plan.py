@@ -1,4 +1,4 @@
-"""Plan of an import: the steps after which a metastore has a table as it is elsewhere; changes nothing (ADR 0048)."""
+"""Plan of an import: the steps after which a metastore has a table as the source has it (ADR 0048)."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ class ImportPlanner:
         contents, blank = self._allowed(contents), self.context.plan
         wanted = target_table(contents.table, self.target.table, self.target.rules)
         present = self._present()
-        described = wanted if present is None else merged_definition(wanted, present, self.target.rules.schema_change)
+        definition = wanted if present is None else merged_definition(wanted, present, self.target.rules.schema_change)
         text = self._location(present)
         place, root_text = self.reader.place(text), text if wanted.keys else directory_above(text)
         detail = TableDetail(contents=contents, present=present, root=self.reader.place(root_text), root_text=root_text)
-        items = [replace(self.target.item(TableStep.TABLE, place), wanted=described)] if described != present else []
+        items = [replace(self.target.item(TableStep.TABLE, place), wanted=definition)] if definition != present else []
         if wanted.kind.is_view:
             return replace(blank, items=tuple(items), detail=replace(detail, kept=int(not items)))
         self._require_apart(contents, place)
-        slots = self._slots(contents, described, present, place)
+        slots = self._slots(contents, definition, present, place)
         trees = self._trees(slots)
         are_in_the_way = any(slot.present is None and trees[slot.part.name] is not None for slot in slots)
         used = UsedLocations.of(self.reader.metastore, present if are_in_the_way else None, self.reader.place)
@@ -98,7 +98,7 @@ class ImportPlanner:
         )
 
     def _allowed(self, contents: Contents) -> Contents:
-        """Refuse what leads readers of the copy elsewhere: others may have written an export, or the source's table."""
+        """Refuse addresses that lead readers of the copy elsewhere: anybody may write an export or a source."""
         policy = self.reader.policy
         policy.require_copyable(contents.table)
         refused = {
@@ -110,7 +110,7 @@ class ImportPlanner:
         return replace(contents, parts=parts, broken={**contents.broken, **refused})
 
     def _require_apart(self, contents: Contents, place: CanonicalPath) -> None:
-        """Refuse what comes from where it goes.
+        """Refuse an import of data that are in the table's own directory.
 
         Raises:
             Overlapping: a source, or the export, is in the table's directory, around it or the same.
@@ -133,16 +133,17 @@ class ImportPlanner:
         name = self.target.table
         return f"{self.reader.metastore.database_location(name.database).rstrip('/')}/{name.table}"
 
-    def _slots(self, contents: Contents, described: Table, present: Table | None, place: CanonicalPath) -> list[_Slot]:
-        if not described.keys:
+    def _slots(self, contents: Contents, definition: Table, present: Table | None, place: CanonicalPath) -> list[_Slot]:
+        if not definition.keys:
             return [
-                _Slot(part=each, default=place, own=place, wanted=described, present=present) for each in contents.parts
+                _Slot(part=each, default=place, own=place, wanted=definition, present=present)
+                for each in contents.parts
             ]
         there: dict[str, Partition] = {}
         if present is not None:
             names = [part.name for part in contents.parts]
             found = self.reader.metastore.partitions(self.target.table, names)
-            there = {described.partition_name(each): each for each in found}
+            there = {definition.partition_name(each): each for each in found}
         return [
             _Slot(
                 part=part,
@@ -186,7 +187,7 @@ class ImportPlanner:
         if isinstance(present, Partition) and present.refusal:
             message = f"{part.name} is there already, and {present.refusal}"
             return self._failed(part.name, slot.own, Problem(code=ForeignLocation.code, message=message))
-        if staging_top(slot.own) is not None:  # what waits is replaced without asking
+        if staging_top(slot.own) is not None:  # staged data are replaced without asking
             message = f"{slot.own}, where copies wait to be judged, was registered by somebody; drop {part.name} first"
             return self._failed(part.name, slot.own, Problem(code=STAGED_REGISTERED, message=message))
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files

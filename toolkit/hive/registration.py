@@ -46,7 +46,7 @@ class TableRegistration:
         """Let readers see data: new partitions all at once, and those that change all at once.
 
         Raises:
-            CatalogError: the metastore refuses, or does not answer; then nobody can tell.
+            CatalogError: the metastore refuses, or does not answer, so that the outcome is unknown.
             StopRequested: the run was stopped before.
         """
         added: list[Partition] = []

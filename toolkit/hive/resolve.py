@@ -1,4 +1,4 @@
-"""From table feeds to the instances that a run exports, imports or replicates."""
+"""Resolution of table feeds to the instances that a run exports, imports or replicates."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _FOR_PATHS = {
 
 
 class NotATable(UnfitFeed):
-    """A feed cannot be exported, imported or replicated as a table."""
+    """Feed that cannot be exported, imported or replicated as a table."""
 
 
 def uri_of(feed: Feed, cluster: Cluster) -> TableUri:
-    """The table of a feed on a cluster, with the variables that have a value.
+    """Return the table of a feed on a cluster, with the variables that have a value.
 
     Raises:
         NotATable: it is a feed of paths there, or the cluster has no metastore.
@@ -66,12 +66,12 @@ def uri_of(feed: Feed, cluster: Cluster) -> TableUri:
 
 
 def instance_address(uri: TableUri, cluster: Cluster, instant: datetime) -> str:
-    """An instance of a table feed as processes name it."""
+    """Return the address of an instance of a table feed, as processes name it."""
     return str(partition_address(cluster, uri, uri.render(instant)))
 
 
 def name_of(uri: TableUri) -> TableName:
-    """The name of a table."""
+    """Return the name of a table."""
     return TableName(uri.database, uri.table)
 
 
@@ -96,7 +96,7 @@ class ExchangeRequest:
     rules: ImportRules
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> TableTargets:
-        """The instances of all feeds, each on its cluster; arguments and errors as of `resolved`."""
+        """Return the instances of all feeds, each on its cluster; arguments and errors as of `resolved`."""
         key = format_instant(self.nominal)
         chosen = [
             (NoTarget(entity=feed.name, cluster=on.name, instance_key=key), partial(self._targets, feed, on))
@@ -105,7 +105,7 @@ class ExchangeRequest:
         return resolved(chosen, TableDetail, refusal=REFUSED, must_all_work=must_all_work)
 
     def _targets(self, feed: Feed, cluster: Cluster) -> Iterator[TableTarget]:
-        """The instances of a feed on a cluster.
+        """Yield the instances of a feed on a cluster.
 
         Raises:
             NotATable: see `uri_of`.
@@ -142,7 +142,7 @@ class ExchangeRequest:
 
 
 def directory_name(key: str) -> str:
-    """The name of the directory of an instance's export; HDFS has no names with ``:``."""
+    """Return the name of the directory of an instance's export; HDFS has no names with ``:``."""
     return key.replace(":", "")
 
 
@@ -167,12 +167,12 @@ class Pulls:
     rules: ImportRules
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> TableTargets:
-        """The instances of all routes; arguments and errors as of `resolved`."""
+        """Return the instances of all routes; arguments and errors as of `resolved`."""
         chosen = [(of_route(each, self.nominal), partial(self._targets, each)) for each in routes]
         return resolved(chosen, TableDetail, refusal=REFUSED, must_all_work=must_all_work)
 
     def _targets(self, route: Route) -> Iterator[TableTarget]:
-        """The instances of a route, in their order.
+        """Yield the instances of a route, in their order.
 
         Raises:
             NotATable: see `uri_of`; or there are several sources, or a partition expression.
@@ -207,7 +207,7 @@ class Pulls:
 
 
 def rules_of(feed: Feed, rules: ImportRules) -> ImportRules:
-    """The rules with what the properties of a feed ask for.
+    """Return the rules with what the properties of a feed ask for.
 
     Raises:
         NotImplementedYet: one asks for what a copy of a table does not have.

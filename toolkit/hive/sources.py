@@ -111,7 +111,7 @@ class MetastoreSource:
         return contents
 
     def changed(self, contents: Contents, names: Collection[str], work: RunContext) -> frozenset[str]:
-        """Compare the definitions only: the files are compared by whoever copies them (ADR 0048)."""
+        """Compare the definitions only: a copy compares the files itself (ADR 0048)."""
         was, reader = contents.table, self.catalog.reader(work, as_source=True)
         try:
             table = reader.with_schema_inside(reader.table(was.name))

@@ -48,7 +48,7 @@ _CHANGES_ROWS = {
 
 
 class NoReading(Failed):
-    """The rows of a table cannot be read as its readers see them.
+    """Rows of a table that cannot be read as its readers see them.
 
     Args:
         why: what about it is in the way.
@@ -60,7 +60,7 @@ class NoReading(Failed):
 
 
 def reading_of(table: Table, storages: Sequence[StorageDescriptor]) -> TableReading:
-    """How the files of some partitions are read.
+    """Return how Spark reads the files of some partitions.
 
     Args:
         table: whose they are; its columns are looked for in all of them.
@@ -93,7 +93,7 @@ def reading_of(table: Table, storages: Sequence[StorageDescriptor]) -> TableRead
 
 
 def _type(name: str, text: str) -> str:
-    """A type that is one in SQL, too, and nothing beside it: who has written it may be anybody."""
+    """Return a type after the check that it is one in SQL, too, and nothing beside it: anybody may have written it."""
     left, before = text, ""
     while left != before:
         left, before = _NESTED.sub("nested", left), left
@@ -103,7 +103,7 @@ def _type(name: str, text: str) -> str:
 
 
 def _reader(storage: StorageDescriptor, table: Table, columns: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The format, and its options."""
+    """Return the format and its options."""
     library = (storage.serde.library or "").lower()
     for known, name in _COLUMNAR.items():
         if known in library:
@@ -117,7 +117,7 @@ def _reader(storage: StorageDescriptor, table: Table, columns: Mapping[str, str]
 
 
 def _of_both(table: Table, storage: StorageDescriptor) -> dict[str, str]:
-    """Parameters of the serde and of the table; which of them counts, readers do not agree about."""
+    """Return parameters of the serde and the table; readers do not agree which of them counts."""
     own = storage.serde.parameters
     twice = [name for name in ("field.delim", "serialization.format", "serialization.null.format") if name in own]
     for name in twice:

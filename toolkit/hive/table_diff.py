@@ -1,4 +1,4 @@
-"""In what one table differs from another: descriptions, partitions, and the files of each; changes nothing."""
+"""Differences between two tables: definitions, partitions, and the files of each."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class DiffKind(StrEnum):
     """Kind of a difference of a partition at the second of two clusters."""
 
     MISSING = "missing"
-    """Not there, though the first has it."""
+    """Missing, though the first has it."""
     EXTRA = "extra"
     """There, though the first does not have it."""
     DIFFERENT = "different"
-    """There, and another one."""
+    """Present at both, and different."""
     UNKNOWN = "unknown"
-    """Nobody can tell: its files cannot be listed at one of them."""
+    """Not compared: its files cannot be listed at one of them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Difference:
-    """One of them.
+    """Difference of the table or a partition.
 
     Attributes:
         partition: its name; empty: it is about the table, or its only data.
@@ -77,7 +77,7 @@ class TableComparison:
     with_files: bool = True
 
     def compared(self) -> TableDiff:
-        """The differences.
+        """Return the differences.
 
         Raises:
             CatalogError: a metastore does not answer, or the first has no such table.
@@ -138,7 +138,7 @@ def _difference(name: str, reasons: Iterator[str]) -> Iterator[Difference]:
 
 
 def _of_tables(one: Table, other: Table) -> Iterator[Difference]:
-    """`DiffKind.UNKNOWN` when they cannot be compared any further."""
+    """Yield the differences of definitions; `DiffKind.UNKNOWN` when they cannot be compared any further."""
     keys = [[(key.name, key.type) for key in table.keys] for table in (one, other)]
     if keys[0] != keys[1] or one.kind.is_view != other.kind.is_view:
         reasons = (f"the keys {keys[0]} of a {one.kind} instead of {keys[1]} of a {other.kind}",)

@@ -112,7 +112,7 @@ class TableExport(Mode):
         """Return the sizes of the files that are in the export, by their partitions.
 
         Raises:
-            SymlinkRefused: a symbolic link is among them: what it points to is nobody's to write to, or to remove.
+            SymlinkRefused: a symbolic link is among them: what it points to must not be written or removed.
             StorageError: they cannot be listed.
         """
         found: dict[str, dict[str, int]] = {part.name or DATA: {} for part in contents.parts}

@@ -157,7 +157,7 @@ class TableImport(Mode):
         self._sweep(items, failed)
 
     def _placed(self, items: Sequence[TableItem], notes: list[str]) -> dict[TableItem, Placed | Problem]:
-        """Get the data of a batch into their places, where nobody looks for them yet.
+        """Get the data of a batch into their places, which no reader knows yet.
 
         Raises:
             StorageError: what an earlier try left cannot be removed.
@@ -279,7 +279,7 @@ class TableImport(Mode):
         return results
 
     def _undo(self, placed: Mapping[TableItem, Placed]) -> None:
-        """Remove what this batch has copied and the metastore, asked again, does not use; staged data wait again."""
+        """Remove copies that the metastore, asked again, does not use; validated ones are staged again."""
         metastore, resolve = self._registration.metastore, self.catalog.policy.place
         try:
             table = metastore.table(self.context.target.table)
@@ -295,7 +295,7 @@ class TableImport(Mode):
                 self._discard(place)
 
     def _cleaned(self, item: TableItem) -> ItemResult[TableItem]:
-        """Remove data that were replaced, if an earlier replacement put them there, and they are nobody else's."""
+        """Remove data that were replaced, if an earlier replacement put them there, and no other partition has them."""
         is_own = is_data_place(item.place, self.context.root, self.context.name(item))
         if not is_own or not self._used.is_alone(item.place):
             return ItemResult.skipped(item, SHARED)

@@ -34,11 +34,11 @@ _SERDE = ".avroserde"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TablePart:
-    """The data of one partition, or of a table that has none.
+    """Data of one partition, or of a table that has none.
 
     Attributes:
         name: of the partition; empty: it is the data of an unpartitioned table.
-        partition: how its end describes it; None: of an unpartitioned table.
+        partition: its definition; None: of an unpartitioned table.
         place: its directory.
         tree: what is in it.
         digests: of its files, as far as a manifest tells.
@@ -81,11 +81,11 @@ def _time(tree: Tree, name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """A table, or a part of one.
+    """Contents of a table, or of some of its partitions.
 
     Attributes:
-        table: its description.
-        parts: that were asked for, by their names; none of a view.
+        table: its definition.
+        parts: the partitions, by their names; none of a view.
         broken: partitions that cannot be read, by their names, and why.
     """
 
@@ -95,7 +95,7 @@ class Contents:
 
 
 def require_plain(table: Table) -> None:
-    """Refuse a table whose files are not to be copied one by one.
+    """Refuse a table whose files must not be copied one by one.
 
     Raises:
         UnsupportedTable: with what to use instead.
@@ -110,7 +110,7 @@ class TableReader:
     """Reads tables of one metastore.
 
     Attributes:
-        metastore: where tables are described.
+        metastore: has the definitions of tables.
         policy: which texts of the metastore are used as paths.
         place: of a location as the metastore has it.
         storage: the store that a path is on.

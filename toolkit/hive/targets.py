@@ -30,11 +30,11 @@ class SchemaChange(StrEnum):
     """Treatment of a table whose definition differs from that of the imported data (USERS, Hive tables)."""
 
     FAIL = "fail"
-    """Nothing comes in; the differences are named."""
+    """Nothing is imported; the differences are named."""
     ADDITIVE = "additive"
     """New columns are added at its end; any other difference fails."""
     REPLACE = "replace"
-    """It is described anew; its partitions keep the descriptions that they have."""
+    """Its definition is replaced; its partitions keep theirs."""
 
 
 class TableStep(StrEnum):
@@ -45,15 +45,15 @@ class TableStep(StrEnum):
     FINISH = "finish"
     """The manifest and ``_metadata`` are written, which makes it one."""
     TABLE = "table"
-    """The table, or the view, is made or described anew."""
+    """The table, or the view, is created, or its definition changes."""
     ADD = "add"
-    """A partition, or an unpartitioned table, comes that was not there."""
+    """A partition, or an unpartitioned table, is new at the target."""
     REPLACE = "replace"
     """Its data are replaced by others, in another place."""
     DESCRIBE = "describe"
-    """Its description alone changes."""
+    """Its definition alone changes."""
     CLEAN = "clean"
-    """Data that were replaced go."""
+    """Replaced data are removed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +90,7 @@ class TableTarget:
         flag: the file in each partition that says that it is complete; empty: the partition's existence does.
         waits_until: from then on an instance that has not come has failed; None: never.
         rules: of an import.
-        validation: how it is judged before readers see it; None: it is not.
+        validation: of the feed; None: it is not validated.
     """
 
     feed: str
@@ -126,8 +126,8 @@ class TableItem:
         step: what is done.
         table: which table, at the target; at the source, of an export.
         place: where its effect is: a directory of data, of an export, or of a table.
-        part: what comes; None: no data do.
-        wanted: the description that is to be registered, whatever its location; None: of an export.
+        part: its data; None: it has none.
+        wanted: the definition that is registered, whatever its location; None: of an export.
         outdated: of `TableStep.REPLACE` the place whose data are replaced.
         is_there: the data are at the place already, and only have to be seen to be the same.
         location: of `TableStep.DESCRIBE` the place as the metastore has it, which stays.
