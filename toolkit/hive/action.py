@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Recovery, RunContext, left_over, place_named
 from toolkit.actions.copy_limits import CopyLimits, ExceededCopyLimit
-from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.output_leases import (
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
     from toolkit.ledger.runs.items import Item
 
 NOT_AVAILABLE = "not_available"
-_AT_ONCE = 128
-"""Files of a batch that are copied at once: closing one on HDFS waits for its DataNode, and others hide the wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +92,7 @@ class TableAction:
         return TargetPlan(target=target, detail=TableDetail(), covers_all=target.instant is None)
 
     def _context(self, plan: TablePlan, work: RunContext) -> TableContext:
-        rules = plan.target.rules
-        files = FileCopies(work=work, at_once=rules.at_once or _AT_ONCE, bandwidth=rules.bandwidth)
-        return TableContext(plan=plan, work=work, files=files, address=self.address(plan.target))
+        return TableContext(plan=plan, work=work, address=self.address(plan.target))
 
     def plan(self, target: TableTarget, work: RunContext) -> TablePlan:
         """Return the plan of a target; an error of the metastore or a store is a failure of the plan."""

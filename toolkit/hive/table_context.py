@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem
 from toolkit.storage import StorageError
 from toolkit.transfer.copying import SourceChanged
@@ -15,7 +16,6 @@ from toolkit.transfer.trees import file_copy, is_still, same_bytes
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.actions.file_copies import FileCopies
     from toolkit.el import CanonicalPath
     from toolkit.hive.table_reader import Contents, TablePart
     from toolkit.hive.targets import TableItem, TablePlan, TableTarget
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from toolkit.transfer.plan import Copied, FileCopy
 
 Digests: TypeAlias = dict[str, str]
+_AT_ONCE = 128
+"""Files of a batch that are copied at once: closing one on HDFS waits for its DataNode, and others hide the wait."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,14 +34,18 @@ class TableContext:
     Attributes:
         plan: of the instance, or its blank plan.
         work: of the run.
-        files: copies files.
         address: of the instance, or the whole table, as consumers know it.
     """
 
     plan: TablePlan
     work: RunContext
-    files: FileCopies
     address: str
+
+    @property
+    def files(self) -> FileCopies:
+        """The copier of files."""
+        rules = self.target.rules
+        return FileCopies(work=self.work, at_once=rules.at_once or _AT_ONCE, bandwidth=rules.bandwidth)
 
     @property
     def target(self) -> TableTarget:
