@@ -103,9 +103,9 @@ def _argument(name: str, schema: Mapping[str, Any], *, is_table: bool) -> Mappin
 
 
 def _on_spark(one: Any, described: Mapping[str, Any]) -> bool:  # noqa: ANN401 - likewise
-    told = described["properties"]["metadata"]["properties"].get("supported_data_sources")
-    if told is not None:
-        return "Spark" in told["const"]
+    reported = described["properties"]["metadata"]["properties"].get("supported_data_sources")
+    if reported is not None:
+        return "Spark" in reported["const"]
     metric = f"{one.map_metric}.unexpected_count"
     return "SparkDFExecutionEngine" in registry._registered_metrics.get(metric, {}).get("providers", {})  # noqa: SLF001
 

@@ -56,7 +56,7 @@ def measured(node: NameNode, tree: Tree, who: Sequence[Contestant], rounds: int)
     return list(verdicts(tree, figures))
 
 
-def told(found: Sequence[Verdict]) -> int:
+def reported(found: Sequence[Verdict]) -> int:
     """Prints all goals, those that are missed first; 1 when there is one."""
     print("\ngoals")
     for verdict in sorted(found, key=lambda each: each.is_met):
@@ -83,25 +83,25 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     """Prints the figures; 1 when a goal is missed, or nothing can be measured here."""
-    asked = options()
+    requested = options()
     try:
-        return told(list(everything(asked)))
+        return reported(list(everything(requested)))
     except Missing as why:
         print(f"NOT MEASURED: {why}")
         return 1
 
 
-def everything(asked: argparse.Namespace) -> Iterator[Verdict]:
+def everything(requested: argparse.Namespace) -> Iterator[Verdict]:
     """Measures all trees one after the other, on one store.
 
     Raises:
         Missing: no Java, or neither Hadoop's jars nor Maven.
     """
-    sizes, rounds = (QUICK_SIZES, 1) if asked.quick else (asked.sizes, asked.rounds)
-    layouts = [Layout[name] for name in asked.layouts]
-    who = [each for each in contestants() if each.name in asked.contestants]
+    sizes, rounds = (QUICK_SIZES, 1) if requested.quick else (requested.sizes, requested.rounds)
+    layouts = [Layout[name] for name in requested.layouts]
+    who = [each for each in contestants() if each.name in requested.contestants]
     races = [(tree, rounds) for tree in trees(sizes, layouts)]
-    races += [(tree, 1) for tree in trees([MILLION] if asked.million else [], layouts)]
+    races += [(tree, 1) for tree in trees([MILLION] if requested.million else [], layouts)]
     heap = LARGE_HEAP if max(tree.instances for tree, _ in races) > LARGE else HEAP
     with tempfile.TemporaryDirectory() as folder, running_namenode(heap) as node:
         keep_bytecode(Path(folder) / "bytecode")

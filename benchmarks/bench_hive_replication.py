@@ -35,11 +35,11 @@ ROUNDS, LONGEST = 3, 900.0
 _MEGABYTE = 1_000_000
 
 
-def shapes(asked: argparse.Namespace) -> Iterator[tuple[TableShape, float]]:
+def shapes(requested: argparse.Namespace) -> Iterator[tuple[TableShape, float]]:
     """What is copied, and how many times as fast as the peer."""
     for count, size, days, goal in (
-        (asked.many, MANY_BYTES, MANY_DAYS, MANY_GOAL),
-        (asked.large, LARGE_BYTES, LARGE_DAYS, LARGE_GOAL),
+        (requested.many, MANY_BYTES, MANY_DAYS, MANY_GOAL),
+        (requested.large, LARGE_BYTES, LARGE_DAYS, LARGE_GOAL),
     ):
         if count:
             name = f"{count:,} partitions of {size:,} bytes"
@@ -50,16 +50,18 @@ def shapes(asked: argparse.Namespace) -> Iterator[tuple[TableShape, float]]:
             )
 
 
-def verdicts(shape: TableShape, goal: float, found: Mapping[str, Figures], asked: Collection[str]) -> Iterator[Verdict]:
+def verdicts(
+    shape: TableShape, goal: float, found: Mapping[str, Figures], requested: Collection[str]
+) -> Iterator[Verdict]:
     """The goals of a shape, of the whole process and of the call alone; a figure that is void reaches none."""
     peer = found.get(PEER)
     if peer is None:
         return
     whole, call = found.get(OURS), found.get(OUR_CALL)
-    if OURS in asked:
+    if OURS in requested:
         ratio = peer.whole / whole.whole if whole else 0.0
         yield Verdict(what=f"{shape.name}, whole process", found=ratio, wanted=goal, is_least=peer.is_over, peer=PEER)
-    if OUR_CALL in asked:
+    if OUR_CALL in requested:
         ratio = (peer.inside or 0) / call.inside if call and call.inside else 0.0
         yield Verdict(what=f"{shape.name}, the call", found=ratio, wanted=goal, is_least=peer.is_over, peer=PEER)
 
@@ -75,7 +77,7 @@ def table(shape: TableShape, found: Mapping[str, Figures]) -> Iterator[str]:
         yield f"  {name:{width}}  {each.whole:7.2f} s  the call {inside:>9}  {rates}{worked}{over}"
 
 
-def measured(asked: argparse.Namespace) -> Iterator[Verdict]:
+def measured(requested: argparse.Namespace) -> Iterator[Verdict]:
     """Runs all shapes one after the other, on the same site, and prints their figures.
 
     Raises:
@@ -84,18 +86,18 @@ def measured(asked: argparse.Namespace) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory() as folder, running_site() as site:
         keep_bytecode(Path(folder))
         print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", flush=True)
-        for number, (shape, goal) in enumerate(shapes(asked)):
-            race = Race(site=site, shape=shape, longest=asked.longest)
-            found = race.run(asked.contestants, asked.rounds, f"clicks_{number}")
-            print(f"{shape.name} in {shape.instances} instances; medians, rounds: {asked.rounds}")
+        for number, (shape, goal) in enumerate(shapes(requested)):
+            race = Race(site=site, shape=shape, longest=requested.longest)
+            found = race.run(requested.contestants, requested.rounds, f"clicks_{number}")
+            print(f"{shape.name} in {shape.instances} instances; medians, rounds: {requested.rounds}")
             for line in table(shape, found):
                 print(line, flush=True)
             for name, why in race.void.items():
                 print(f"    {name}: NO FIGURE: {why}", flush=True)
-            yield from verdicts(shape, goal, found, asked.contestants)
+            yield from verdicts(shape, goal, found, requested.contestants)
 
 
-def told(found: Sequence[Verdict]) -> int:
+def reported(found: Sequence[Verdict]) -> int:
     """Prints all goals, those that are missed first; 1 when there is one."""
     for verdict in sorted(found, key=lambda each: each.is_met):
         print(f"  {verdict}")
@@ -118,7 +120,7 @@ def main() -> int:
         help=", ".join(CONTESTANTS),
     )
     try:
-        return told(list(measured(parser.parse_args())))
+        return reported(list(measured(parser.parse_args())))
     except Missing as why:
         print(f"NOT MEASURED: {why}")
         return 1

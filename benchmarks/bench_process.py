@@ -30,7 +30,7 @@ from benchmarks.peers.airflow_peer import AirflowPeer, NoPeer, running_airflow
 from benchmarks.whole_process import ROOT, run
 from tests.databases.ledgers import open_ledger
 from tests.databases.postgresql import PostgresServer, running_postgres
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 
 ROUNDS, DUE, PEER_RUNS, AT_ONCE = 3, 1_000, 20, 8
 GOAL = 5.0
@@ -100,7 +100,7 @@ def child_alone() -> float:
     return median(run([COMMAND])[0] for _ in range(20))
 
 
-def told(found: Mapping[str, list[Cost]], child: float) -> bool:
+def reported(found: Mapping[str, list[Cost]], child: float) -> bool:
     """Prints the figures side by side; whether ours cost so many times less than the peer's. True without a peer."""
     rounds, load = len(next(iter(found.values()))), os.getloadavg()[0]
     print(f"an instance beyond its command ({child * 1000:.1f} ms of CPU), medians of {rounds} rounds; load {load:.0f}")
@@ -154,7 +154,7 @@ def main() -> int:
         for _ in range(options.rounds):
             for name, measured in contestants.items():
                 found[name].append(measured())
-        return 0 if told(found, child_alone()) else 1
+        return 0 if reported(found, child_alone()) else 1
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from statistics import median
 
 from benchmarks.timing import SPARK_SUBMIT, spark_environment
 from benchmarks.whole_process import ROOT, run
-from toolkit.quality.documents import AskedExpectation, AskedPart, Question, read_answer, write_question
+from toolkit.quality.documents import Question, RequestedExpectation, RequestedPart, read_answer, write_question
 
 ROWS, ROUNDS = 10_000_000, 3
 GOAL = 1.0
@@ -37,10 +37,10 @@ _SUBMIT = (
 )
 
 
-def suite(*, failing: bool) -> tuple[AskedExpectation, ...]:
+def suite(*, failing: bool) -> tuple[RequestedExpectation, ...]:
     """Twenty that the rows fulfil, or four of them not."""
     most = 10 if failing else 1000
-    asked: list[tuple[str, Mapping[str, object]]] = [
+    requested: list[tuple[str, Mapping[str, object]]] = [
         ("expect_table_row_count_to_be_between", {"min_value": 1}),
         *(("expect_column_values_to_not_be_null", {"column": f"{kind}_0"}) for kind in ("whole", "real", "text")),
         *(("expect_column_values_to_not_be_null", {"column": f"{kind}_1"}) for kind in ("whole", "real", "text")),
@@ -57,25 +57,27 @@ def suite(*, failing: bool) -> tuple[AskedExpectation, ...]:
         ("expect_column_stdev_to_be_between", {"column": "real_6", "min_value": 0, "max_value": 1000}),
     ]
     return tuple(
-        AskedExpectation(suite="bench", position=place, type=type_, kwargs=kwargs, severity="critical")
-        for place, (type_, kwargs) in enumerate(asked)
+        RequestedExpectation(suite="bench", position=place, type=type_, kwargs=kwargs, severity="critical")
+        for place, (type_, kwargs) in enumerate(requested)
     )
 
 
-def seconds(name: str, place: Path, question: Path, told: Path) -> tuple[float, float]:
+def seconds(name: str, place: Path, question: Path, reported: Path) -> tuple[float, float]:
     """Inside one contestant, by the clock, and of the processor for the whole process."""
     if name == OURS:
-        processor, _ = run([*_SUBMIT, _SPARK_JOB, str(question), str(told)])
-        answer = read_answer(told)
+        processor, _ = run([*_SUBMIT, _SPARK_JOB, str(question), str(reported)])
+        answer = read_answer(reported)
         assert not answer.refused
         assert not any(each.error for each in answer.findings)
         return answer.seconds, processor
     which = "alone" if name == PLAIN else "by_hand"
-    processor, _ = run([*_SUBMIT, _PROGRAMS, which, str(place), str(question), str(told)])
-    return float(told.read_text(encoding="utf-8")), processor
+    processor, _ = run([*_SUBMIT, _PROGRAMS, which, str(place), str(question), str(reported)])
+    return float(reported.read_text(encoding="utf-8")), processor
 
 
-def told(found: dict[str, list[tuple[float, float]]], rows: int, expectations: Sequence[AskedExpectation]) -> bool:
+def reported(
+    found: dict[str, list[tuple[float, float]]], rows: int, expectations: Sequence[RequestedExpectation]
+) -> bool:
     """Prints the figures side by side; whether ours are no slower than the peer's."""
     rounds, load = len(found[OURS]), os.getloadavg()[0]
     print(f"{len(expectations)} expectations on {rows:,} rows of 30 columns, medians of {rounds}; load {load:.0f}")
@@ -101,13 +103,13 @@ def main() -> int:
         folder = Path(name)
         place, question = folder / "rows", folder / "question.json"
         run([*_SUBMIT, _PROGRAMS, "make", str(place), "-", str(options.rows)])
-        parts = (AskedPart(uri=str(place)),)
+        parts = (RequestedPart(uri=str(place)),)
         write_question(question, Question(parts=parts, format="parquet", expectations=expectations, shows_values=True))
         found: dict[str, list[tuple[float, float]]] = {OURS: [], PLAIN: [], HAND: []}
         for _ in range(options.rounds):
             for contestant, of in found.items():
                 of.append(seconds(contestant, place, question, folder / "told"))
-    return 0 if told(found, options.rows, expectations) else 1
+    return 0 if reported(found, options.rows, expectations) else 1
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def _rate(work: Callable[[], object]) -> float:
     return LARGE.size / _MEGABYTE / (time.perf_counter() - began)
 
 
-def told(found: Sequence[Verdict]) -> int:
+def reported(found: Sequence[Verdict]) -> int:
     """Prints all goals, those that are missed first; 1 when there is one."""
     print("\ngoals")
     for verdict in sorted(found, key=lambda each: each.is_met):
@@ -107,22 +107,22 @@ def options() -> argparse.Namespace:
 
 def main() -> int:
     """Prints the figures; 1 when a goal is missed, or nothing can be measured here."""
-    asked = options()
+    requested = options()
     try:
-        return told(list(everything(asked)))
+        return reported(list(everything(requested)))
     except Missing as why:
         print(f"NOT MEASURED: {why}")
         return 1
 
 
-def everything(asked: argparse.Namespace) -> Iterator[Verdict]:
+def everything(requested: argparse.Namespace) -> Iterator[Verdict]:
     """Measures all shapes one after the other, on the same clusters.
 
     Raises:
         Missing: no Java, or neither Hadoop's jars nor Maven.
     """
-    rounds = 1 if asked.quick else asked.rounds
-    who = [each for each in contestants() if each.name in asked.contestants]
+    rounds = 1 if requested.quick else requested.rounds
+    who = [each for each in contestants() if each.name in requested.contestants]
     with tempfile.TemporaryDirectory() as folder, running_clusters() as clusters:
         keep_bytecode(Path(folder) / "bytecode")
         print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
@@ -132,8 +132,8 @@ def everything(asked: argparse.Namespace) -> Iterator[Verdict]:
         print(f"spark-submit of an empty script: {spark_submit_seconds(Path(folder)):.2f} s")
         for line in limits(clusters, Path(folder)):
             print(line)
-        for name in asked.shapes:
-            yield from measured(clusters, SHAPES[name][asked.quick], who, rounds, asked.longest)
+        for name in requested.shapes:
+            yield from measured(clusters, SHAPES[name][requested.quick], who, rounds, requested.longest)
 
 
 if __name__ == "__main__":

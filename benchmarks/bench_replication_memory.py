@@ -85,10 +85,10 @@ def main() -> int:
     for (what, seconds, small), (_, longer, large) in zip(few, many, strict=True):
         each = (large - small) * 1024 * 1024 / (MANY - FEW)
         is_met &= each <= BYTES_A_FILE
-        told = (
+        reported = (
             f"{FEW:,} files: {small:.0f} MiB, {seconds:.1f} s of CPU; {MANY:,} files: {large:.0f} MiB, {longer:.1f} s"
         )
-        print(f"{what}: {told}; {each:.0f} bytes a file (goal: {BYTES_A_FILE})")
+        print(f"{what}: {reported}; {each:.0f} bytes a file (goal: {BYTES_A_FILE})")
     return 0 if is_met else 1
 
 

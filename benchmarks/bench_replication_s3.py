@@ -124,9 +124,9 @@ def measured(course: Course, source: Source) -> Iterator[str]:
         try:
             prepared = command()
             for stage in ("all files", "nothing to do"):
-                whole, said = timed(prepared, environment, longest=LONGEST)
+                whole, output = timed(prepared, environment, longest=LONGEST)
                 course.compare(PLACES[name], source)
-                inside = took(whole, "" if name == "feedctl" else said).inside
+                inside = took(whole, "" if name == "feedctl" else output).inside
                 figures.append(f"{stage} {whole:.2f} s" + ("" if inside is None else f" (the call {inside:.2f} s)"))
         except (Failed, NoPeer, TooLong, WrongCopy) as why:
             figures.append(f"NO FIGURE: {why}")
@@ -138,9 +138,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--quick", action="store_true", help="a tenth of the files")
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     try:
-        for line in everything([SHAPES[name][asked.quick] for name in asked.shapes]):
+        for line in everything([SHAPES[name][requested.quick] for name in requested.shapes]):
             print(line, flush=True)
     except Missing as why:
         print(f"NOT MEASURED: {why}")

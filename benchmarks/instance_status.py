@@ -37,10 +37,10 @@ def of_a_month(databases: Mapping[str, Callable[[str], sa.URL]], runs: int, goal
     with tempfile.TemporaryDirectory() as name:
         repo = _written(Path(name))
         urls = {database: _filled(make("runs"), runs) for database, make in databases.items()}
-        asked = [(database, output) for database in urls for output in ("text", "json")]
-        rounds = [[_seconds(repo, urls[database], output) for database, output in asked] for _ in range(ROUNDS + 1)]
+        requested = [(database, output) for database in urls for output in ("text", "json")]
+        rounds = [[_seconds(repo, urls[database], output) for database, output in requested] for _ in range(ROUNDS + 1)]
     found = [median(times) for times in zip(*rounds[1:], strict=True)]
-    for (database, output), each in zip(asked, found, strict=True):
+    for (database, output), each in zip(requested, found, strict=True):
         print(f"  {database:12} --output {output:6} {each:6.2f} s")
     print(f"  goal: under {goal:.0f} s")
     return all(each < goal for each in found)
@@ -85,9 +85,9 @@ def _seconds(repo: Path, url: sa.URL, output: str) -> float:
     command = [str(PROGRAMS / "feedctl"), "instance", "status", _name(PROCESSES // 2), *_MONTH, "--output", output]
     environment = {**os.environ, "FEEDCTL_LEDGER": url.render_as_string().replace("+psycopg", "")}
     began = time.perf_counter()
-    told = subprocess.run(
+    reported = subprocess.run(
         [*command, "--config-repo", str(repo)], env=environment, check=True, stdout=subprocess.PIPE, text=True
     )
     taken = time.perf_counter() - began
-    assert told.stdout.lower().count("succeeded") >= _INSTANCES
+    assert reported.stdout.lower().count("succeeded") >= _INSTANCES
     return taken

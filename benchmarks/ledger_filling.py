@@ -13,7 +13,7 @@ from tests.databases.ledgers import open_ledger
 from toolkit.ledger import tables
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 from toolkit.ledger.vocabulary import BatchKind, BatchState, JobMode, LifeCycle, QueueState, RunStatus
 
 JOB, STEPS = "job", ("extract", "transform", "load")

@@ -10,10 +10,10 @@ from benchmarks.ledger_filling import JOB, STEPS
 from tests.databases.graphs import CLUSTER
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.runs import starting, status
+from toolkit.ledger.runs import run_start, status
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.runs.job_calls import RunMetadata
 
@@ -52,7 +52,7 @@ def lease(ledger: Ledger) -> None:
     key = RunKey(life_cycle=LifeCycle.EVICTION, entity=feed, cluster=CLUSTER, instance_key="2026-03-01T00:00Z")
     wanted = (Wanted(resource=f"evict/{feed}/{CLUSTER}"),)
     request = StartRequest(key=key, origin=_ORIGIN, leases=wanted, lease_seconds=60)
-    run = ledger.write(lambda tx: starting.start(tx, request)).run
+    run = ledger.write(lambda tx: run_start.start(tx, request)).run
     ledger.write(lambda tx: status.change(tx, run.run_id, RunStatus.SUCCEEDED))
 
 

@@ -24,8 +24,8 @@ _SAID_CHARACTERS = 2000
 class Failed(Exception):  # noqa: N818 - named for what happened
     """A contestant did not end well."""
 
-    def __init__(self, *, command: list[str], code: int, said: str) -> None:
-        super().__init__(f"{command[0]} ended with {code}; it said at last: {said[-_SAID_CHARACTERS:]}")
+    def __init__(self, *, command: list[str], code: int, output: str) -> None:
+        super().__init__(f"{command[0]} ended with {code}; it said at last: {output[-_SAID_CHARACTERS:]}")
 
 
 class TooLong(Exception):  # noqa: N818 - named for what happened
@@ -74,13 +74,13 @@ def timed(command: list[str], environment: Mapping[str, str], *, longest: float 
         raise TooLong(late.timeout) from late
     whole = time.perf_counter() - began
     if done.returncode:
-        raise Failed(command=command, code=done.returncode, said=f"{done.stdout}{done.stderr}")
+        raise Failed(command=command, code=done.returncode, output=f"{done.stdout}{done.stderr}")
     return whole, done.stdout
 
 
-def took(whole: float, said: str) -> Took:
+def took(whole: float, output: str) -> Took:
     """The seconds of a process, with those that it told, one figure a line."""
-    figures = [float(each) for each in said.split()]
+    figures = [float(each) for each in output.split()]
     return Took(
         whole=whole,
         inside=figures[-1] if figures else None,

@@ -84,8 +84,8 @@ class Contestant:
             NoPeer: it cannot be run here.
         """
         course.repo.empty_the_ledger()
-        whole, said = timed(self.command(course), self.environment)
-        return took(whole, said if self.tells else "")
+        whole, output = timed(self.command(course), self.environment)
+        return took(whole, output if self.tells else "")
 
 
 def _spark_submit(*more: str) -> Callable[[Course], list[str]]:

@@ -9,8 +9,8 @@ _BEGAN = time.perf_counter()
 import os
 import sys
 
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.retention import evict

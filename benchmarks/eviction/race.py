@@ -46,14 +46,14 @@ class Race:
         for _ in range(rounds):
             for each in contestants:
                 if each.name not in self._void:
-                    runs[each.name] += self._turn(each, course, there)
+                    runs[each.name] += self._lock(each, course, there)
         there.remove()
         return {
             name: Figures(runs=(), void=self._void[name]) if name in self._void else Figures(runs=of)
             for name, of in runs.items()
         }
 
-    def _turn(self, contestant: Contestant, course: Course, there: HdfsTree) -> list[Run]:
+    def _lock(self, contestant: Contestant, course: Course, there: HdfsTree) -> list[Run]:
         """Its run; none when it is void, which is noted."""
         there.check(self.tree.everything)
         before = self.node.calls()

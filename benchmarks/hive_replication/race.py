@@ -56,14 +56,14 @@ class Figures:
     @property
     def processor(self) -> float | None:
         """Median seconds of processors."""
-        told = [run.processor for run in self.runs if run.processor is not None]
-        return median(told) if told else None
+        reported = [run.processor for run in self.runs if run.processor is not None]
+        return median(reported) if reported else None
 
     @property
     def inside(self) -> float | None:
         """Median seconds of the call."""
-        told = [run.inside for run in self.runs if run.inside is not None]
-        return median(told) if told else None
+        reported = [run.inside for run in self.runs if run.inside is not None]
+        return median(reported) if reported else None
 
     @property
     def is_over(self) -> bool:
@@ -94,11 +94,11 @@ class Race:
         for number in range(rounds):
             turn = number % len(names)
             for at, name in enumerate((*names[turn:], *names[:turn])):
-                runs.setdefault(name, []).extend(self._turn(name, files, table, f"{table}_{number}_{at}"))
+                runs.setdefault(name, []).extend(self._lock(name, files, table, f"{table}_{number}_{at}"))
         files.remove()
         return {name: Figures(runs=runs[name]) for name in names if runs[name] and name not in self.void}
 
-    def _turn(self, name: str, files: Source, table: str, copy: str) -> Iterator[Run]:
+    def _lock(self, name: str, files: Source, table: str, copy: str) -> Iterator[Run]:
         if name in self.void:
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -115,10 +115,10 @@ class Race:
 
     def _ran(self, name: str, command: list[str]) -> Run:
         before = _processor_seconds()
-        whole, said = timed(command, {**spark_environment(), "PYTHONPATH": str(ROOT)})
+        whole, output = timed(command, {**spark_environment(), "PYTHONPATH": str(ROOT)})
         processor = None if name == OUR_CALL else _processor_seconds() - before
         print(f"    {name}: {whole:.1f} s", flush=True)
-        inside = None if name == OURS else took(whole, said).inside
+        inside = None if name == OURS else took(whole, output).inside
         is_over = name not in {OURS, OUR_CALL} and inside is not None and inside >= self.longest
         return Run(whole=whole, inside=inside, processor=processor, is_over=is_over)
 
@@ -131,8 +131,8 @@ def _processor_seconds() -> float:
 def _ours(race: Race, folder: Path, table: str, copy: str) -> list[str]:
     repo, end = race.site.make_repo(folder, table, copy), race.shape.end
     first = f"{START:%Y-%m-%dT%H:%MZ}"
-    asked = ["--config-repo", str(repo), "--feed", "clicks", "--time", end, "--start", first, "--end", end]
-    return [*asked, "--quiet"]
+    requested = ["--config-repo", str(repo), "--feed", "clicks", "--time", end, "--start", first, "--end", end]
+    return [*requested, "--quiet"]
 
 
 def _submitted(race: Race, folder: Path, table: str, copy: str) -> list[str]:

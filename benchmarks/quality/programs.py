@@ -37,10 +37,10 @@ def alone(data: DataFrame, question: Path) -> None:
     context = gx.get_context(mode="ephemeral")
     source = context.data_sources.add_spark("data").add_dataframe_asset("data")
     batch = source.add_batch_definition_whole_dataframe("data").get_batch(batch_parameters={"dataframe": data})
-    asked = json.loads(question.read_text(encoding="utf-8"))["expectations"]
-    built = [ExpectationConfiguration(type=each["type"], kwargs=each["kwargs"]).to_domain_obj() for each in asked]
+    requested = json.loads(question.read_text(encoding="utf-8"))["expectations"]
+    built = [ExpectationConfiguration(type=each["type"], kwargs=each["kwargs"]).to_domain_obj() for each in requested]
     found = batch.validate(gx.ExpectationSuite(name="suite", expectations=built))
-    assert len(found.results) == len(asked)
+    assert len(found.results) == len(requested)
 
 
 def by_hand(data: DataFrame, question: Path) -> None:
@@ -73,18 +73,18 @@ def by_hand(data: DataFrame, question: Path) -> None:
 
 def main() -> None:
     """Run the one that is named."""
-    name, place, question, told = sys.argv[1:]
+    name, place, question, reported = sys.argv[1:]
     session = SparkSession.builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     if name == "make":
-        make(session, place, int(told))
+        make(session, place, int(reported))
         return
     what: dict[str, Callable[[DataFrame, Path], None]] = {"alone": alone, "by_hand": by_hand}
     if name == "alone":
         import great_expectations  # noqa: F401, PLC0415 - not counted, as in the process that judges
     began = time.monotonic()
     what[name](session.read.parquet(place), Path(question))
-    Path(told).write_text(str(time.monotonic() - began), encoding="utf-8")
+    Path(reported).write_text(str(time.monotonic() - began), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ class Contestant:
         command = self.command(course, stage)
         if command is None:
             return None
-        whole, said = timed(command, self.environment, longest=longest)
-        return took(whole, said if self.tells else "")
+        whole, output = timed(command, self.environment, longest=longest)
+        return took(whole, output if self.tells else "")
 
 
 def contestants() -> tuple[Contestant, ...]:

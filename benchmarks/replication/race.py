@@ -38,8 +38,8 @@ class Figures:
     @property
     def inside(self) -> float | None:
         """Median seconds of the call."""
-        told = [run.inside for run in self.runs if run.inside is not None]
-        return median(told) if told else None
+        reported = [run.inside for run in self.runs if run.inside is not None]
+        return median(reported) if reported else None
 
 
 Result: TypeAlias = Mapping[tuple[Stage, str], Figures]
@@ -77,13 +77,13 @@ class Race:
                 if stage is Stage.CHANGED:
                     source.change(number)
                 for each in contestants:
-                    runs.setdefault((stage, each.name), []).extend(self._turn(each, courses[each.name], stage, source))
+                    runs.setdefault((stage, each.name), []).extend(self._lock(each, courses[each.name], stage, source))
         source.remove()
         for course in courses.values():
             self.clusters.at_target.delete(course.place, recursive=True)
         return {key: Figures(runs=of) for key, of in runs.items() if of and key[1] not in self.void}
 
-    def _turn(self, contestant: Contestant, course: Course, stage: Stage, source: Source) -> Iterator[Took]:
+    def _lock(self, contestant: Contestant, course: Course, stage: Stage, source: Source) -> Iterator[Took]:
         if contestant.name in self.void:
             return
         try:

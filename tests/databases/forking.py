@@ -42,13 +42,13 @@ class Ended:
         task: the place of its task among those given.
         pid: its process.
         code: exit code; negative: the signal that killed it.
-        said: what its function returned, or the traceback of its error.
+        output: what its function returned, or the traceback of its error.
     """
 
     task: int
     pid: int
     code: int
-    said: str
+    output: str
 
     @property
     def was_killed(self) -> bool:

@@ -35,9 +35,9 @@ def _run_all(tasks: Sequence[Task], at_once: int, connection: Connection) -> Non
             running[pid] = (number, mouth)
         pid, status = os.wait()
         number, mouth = running.pop(pid)
-        with os.fdopen(mouth, "rb") as said:
-            text = said.read().decode(errors="replace")
-        connection.send(Ended(task=number, pid=pid, code=os.waitstatus_to_exitcode(status), said=text))
+        with os.fdopen(mouth, "rb") as output:
+            text = output.read().decode(errors="replace")
+        connection.send(Ended(task=number, pid=pid, code=os.waitstatus_to_exitcode(status), output=text))
 
 
 def _fork(task: Task) -> tuple[int, int]:
@@ -51,11 +51,11 @@ def _fork(task: Task) -> tuple[int, int]:
     die_with_this_process()
     code = 1
     try:
-        said = task.function(*task.arguments)
+        output = task.function(*task.arguments)
         code = 0
     except BaseException:  # noqa: BLE001 - told to the test, which judges it
-        said = traceback.format_exc()
-    os.write(theirs, said.encode()[-_MOST_BYTES:])
+        output = traceback.format_exc()
+    os.write(theirs, output.encode()[-_MOST_BYTES:])
     os._exit(code)  # not through what this process would do at its end
 
 

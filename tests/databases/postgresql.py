@@ -75,7 +75,7 @@ class PostgresServer:
         self._process = self._programs.serve(self._data, self._settings, self._log)
         if not self._becomes_ready(self._process):
             self.stop()
-            raise ServerDidNotStart(program="postgres", said=self._log.read_text(errors="replace")[-_LOG_CHARACTERS:])
+            raise ServerDidNotStart(program="postgres", output=self._log.read_text(errors="replace")[-_LOG_CHARACTERS:])
 
     def stop(self) -> None:
         """Stops it and breaks all connections; the data stay for the next `start`."""

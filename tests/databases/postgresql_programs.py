@@ -26,12 +26,12 @@ class ServerDidNotStart(Exception):  # noqa: N818 - named for what happened
 
     Args:
         program: which of its programs.
-        said: what it wrote.
+        output: what it wrote.
     """
 
-    def __init__(self, *, program: str, said: str) -> None:
-        self.program, self.said = program, said
-        super().__init__(f"PostgreSQL's {program} failed, or took too long; it said:\n{said.strip() or '(nothing)'}")
+    def __init__(self, *, program: str, output: str) -> None:
+        self.program, self.output = program, output
+        super().__init__(f"PostgreSQL's {program} failed, or took too long; it said:\n{output.strip() or '(nothing)'}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +79,7 @@ class PostgresPrograms:
             timeout=_SECONDS,
         )
         if made.returncode:
-            raise ServerDidNotStart(program="initdb", said=made.stdout)
+            raise ServerDidNotStart(program="initdb", output=made.stdout)
 
     def serve(self, data: Path, settings: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
         """Starts the server itself; it ends with this process."""

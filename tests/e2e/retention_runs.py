@@ -19,8 +19,8 @@ from tests.e2e.retention_process import Repo, plain_command
 from tests.short_leases import short_leases
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import finding, items
-from toolkit.ledger.runs.finding import RunFilter
+from toolkit.ledger.runs import items, queries
+from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import EventKind, ItemState
 
@@ -112,7 +112,7 @@ def sqlite_url(repo: Repo) -> sa.URL:
 def runs_of(url: sa.URL) -> list[Run]:
     """All evictions of clicks, oldest first."""
     with looking_into(url) as ledger:
-        found = ledger.read(lambda tx: finding.find(tx, RunFilter(entity="clicks", all_attempts=True)))
+        found = ledger.read(lambda tx: queries.find(tx, RunFilter(entity="clicks", all_attempts=True)))
     return sorted(found, key=lambda run: run.run_id)
 
 

@@ -89,7 +89,7 @@ print(json.dumps({"found": found, "counts": counts}))
 _SECONDS = 580
 
 
-def _said(directory: Path, uri: str, java_home: Path) -> dict[str, Any]:
+def _output(directory: Path, uri: str, java_home: Path) -> dict[str, Any]:
     script = directory / "tables.py"
     script.write_text(_SCRIPT)
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
@@ -105,8 +105,8 @@ def _said(directory: Path, uri: str, java_home: Path) -> dict[str, Any]:
         command, cwd=directory, env=environment, capture_output=True, text=True, check=False, timeout=_SECONDS
     )
     assert done.returncode == 0, done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
-    return said
+    output: dict[str, Any] = json.loads(done.stdout)
+    return output
 
 
 @pytest.mark.slow
@@ -115,13 +115,13 @@ def _said(directory: Path, uri: str, java_home: Path) -> dict[str, Any]:
 def test_tables_of_spark_are_read_and_what_is_dropped_and_added_shows_in_its_queries(
     tmp_path: Path, metastore: HiveMetastoreServer, java_home: Path
 ) -> None:
-    said = _said(tmp_path, metastore.uri, java_home)
+    output = _output(tmp_path, metastore.uri, java_home)
     keys = [["ds", "string"], ["n", "int"], ["day", "date"]]
     for name in ("orc", "source"):
-        found = said["found"][name]
+        found = output["found"][name]
         assert (found["kind"], found["format"], found["keys"], found["inside"]) == ("MANAGED_TABLE", "Hive", keys, True)
         assert found["values"] == [["a/b=c", "3", "2026-03-01"], ["None", "None", "None"]]
         assert found["location"] == f"file:{tmp_path}/by_spark/{name}"
-        assert said["counts"][name] == [2, 1, 2, [["x%y", "4", "2026-03-02"]]]
-    assert said["found"]["v"]["kind"] == "VIRTUAL_VIEW"
-    assert said["found"]["flat"]["location"] == f"file:{tmp_path}/by_spark/flat"
+        assert output["counts"][name] == [2, 1, 2, [["x%y", "4", "2026-03-02"]]]
+    assert output["found"]["v"]["kind"] == "VIRTUAL_VIEW"
+    assert output["found"]["flat"]["location"] == f"file:{tmp_path}/by_spark/flat"

@@ -47,8 +47,8 @@ def repo(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "config_repo_template", made, ignore=shutil.ignore_patterns("__pycache__"))
     assert _do(made, "git", "init", "--quiet", "--initial-branch=main")[0] == 0
     assert _committed(made, "first")[0] == 0
-    code, said = _do(made, "pre-commit", "install")
-    assert code == 0, said
+    code, output = _do(made, "pre-commit", "install")
+    assert code == 0, output
     return made
 
 
@@ -60,20 +60,20 @@ def _edit(file: Path, old: str, new: str) -> None:
 
 def test_a_good_commit_passes(repo: Path) -> None:
     _edit(repo / FEED, "description: ", "description: all of it, ")
-    code, said = _committed(repo, "good")
-    assert code == 0, said
-    assert "Passed" in said
+    code, output = _committed(repo, "good")
+    assert code == 0, output
+    assert "Passed" in output
 
 
 def test_a_bad_commit_is_refused_with_the_place_and_the_rule(repo: Path) -> None:
     before = _do(repo, "git", "rev-parse", "HEAD")
     _edit(repo / FEED, "frequency:", "frequncy:")
-    code, said = _committed(repo, "bad")
+    code, output = _committed(repo, "bad")
     assert code == 1
-    assert "unknown-key" in said
-    assert f"{FEED}:" in said
-    assert "did you mean frequency?" in said
-    assert "Traceback" not in said
+    assert "unknown-key" in output
+    assert f"{FEED}:" in output
+    assert "did you mean frequency?" in output
+    assert "Traceback" not in output
     assert _do(repo, "git", "rev-parse", "HEAD") == before
 
 
@@ -81,16 +81,16 @@ def test_the_findings_of_changed_files_come_first_and_the_others_after(repo: Pat
     _edit(repo / "clusters" / "primary.yaml", "colo:", "kolo:")
     assert _do(repo, "git", "commit", "--all", "--quiet", "--no-verify", "--message", "unchecked")[0] == 0
     _edit(repo / FEED, "frequency:", "frequncy:")
-    code, said = _committed(repo, "bad")
+    code, output = _committed(repo, "bad")
     assert code == 1
-    assert 0 < said.index(f"{FEED}:") < said.index("clusters/primary.yaml:")
+    assert 0 < output.index(f"{FEED}:") < output.index("clusters/primary.yaml:")
 
 
 def test_a_commit_that_removes_what_others_use_is_refused(repo: Path) -> None:
     (repo / "clusters" / "primary.yaml").unlink()
-    code, said = _committed(repo, "removed")
+    code, output = _committed(repo, "removed")
     assert code == 1
-    assert "unknown-cluster" in said
+    assert "unknown-cluster" in output
 
 
 def test_the_published_hook_is_valid_and_refuses_the_same(repo: Path) -> None:
@@ -102,9 +102,9 @@ def test_the_published_hook_is_valid_and_refuses_the_same(repo: Path) -> None:
     (repo / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
     assert _committed(repo, "the published hook")[0] == 0
     _edit(repo / FEED, "frequency:", "frequncy:")
-    code, said = _committed(repo, "bad")
+    code, output = _committed(repo, "bad")
     assert code == 1
-    assert "unknown-key" in said
+    assert "unknown-key" in output
 
 
 def test_the_template_and_the_manifest_run_the_same_command() -> None:

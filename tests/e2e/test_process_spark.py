@@ -38,7 +38,7 @@ def test_spark_submit_runs_an_instance_once_and_exits_75_while_its_input_is_not_
     waiting = submitted(runs, java_home, "--due", time=KEYS[1])
     waiting.communicate(timeout=120)
     assert (waiting.returncode, runs.statuses()) == (75, [("00", 1, "succeeded"), ("01", 1, "waiting")])
-    assert runs.said() == [f"{KEYS[0]} count"]
+    assert runs.output() == [f"{KEYS[0]} count"]
 
 
 @pytest.mark.extended

@@ -125,9 +125,9 @@ class Site:
         """The exit code and the result of a run in this process, and what its steps said."""
         file = self.directory / "result.json"
         code = run_app(entrypoint.app, [*self.arguments(time), "--process", process, "--result-file", str(file)])
-        return code, file.read_text(), self.said()
+        return code, file.read_text(), self.output()
 
-    def said(self) -> str:
+    def output(self) -> str:
         """The ends of all logs."""
         return "\n".join(each.read_text()[-3000:] for each in (self.directory / "logs").rglob("*.log"))
 
@@ -138,7 +138,7 @@ class Site:
         done = subprocess.run(
             [*command, "--process", process], env=known, capture_output=True, text=True, check=False, timeout=800
         )
-        return done.returncode, f"{done.stderr}\n{self.said()}"
+        return done.returncode, f"{done.stderr}\n{self.output()}"
 
     def arguments(self, time: str) -> list[str]:
         repo = str(self.directory / "repo")
@@ -168,22 +168,22 @@ def site(tmp_path: Path, java_home: Path, metastore: HiveMetastoreServer, monkey
 
 
 def test_spark_sql_reads_the_partition_that_the_process_waited_for_and_makes_one(site: Site) -> None:
-    code, waiting, said = site.run("shares_job", SHARED)
-    assert code == 75, said
+    code, waiting, output = site.run("shares_job", SHARED)
+    assert code == 75, output
     assert f"/{site.database}/clicks_by_country/ds=2026-03-19;region=emea" in waiting
 
     site.load("DE\x013\nUS\x011\n")
-    code, said = site.submit("shares_job", SHARED)
-    assert code == 0, said
+    code, output = site.submit("shares_job", SHARED)
+    assert code == 0, output
     assert site.rows("shares", "ds=2026-03-19") == ["DE\x0175", "US\x0125"]
     assert [each.name for each in (site.directory / "warehouse/shares").iterdir()] == ["ds=2026-03-19"]
 
 
 def test_the_steps_of_the_templates_process_make_its_partition(site: Site) -> None:
     site.click()
-    code, _, said = site.run("clicks_hourly_job", HOUR)
-    assert code == 0, said
+    code, _, output = site.run("clicks_hourly_job", HOUR)
+    assert code == 0, output
     site.repeat()
-    code, _, said = site.run("clicks_by_country_job", COUNTED)
-    assert code == 0, said
+    code, _, output = site.run("clicks_by_country_job", COUNTED)
+    assert code == 0, output
     assert site.rows("clicks_by_country", "ds=2026-03-19/region=emea") == ["DE\x01216", "US\x0172"]

@@ -69,6 +69,6 @@ def test_bad_data_are_blocked_and_their_reader_waits_until_they_are_released(
     assert main(["quality", "show", *instance]) == 0
     assert re.search(r"FAILS .*expect_column_values_to_not_be_null\(page\).*3 of 3", capsys.readouterr().out)
     assert main(["quality", "release", *instance, "--reason", "pages came later that day"]) == 0
-    assert [each.split()[-1] for each in counting.said()] == ["count"]
+    assert [each.split()[-1] for each in counting.output()] == ["count"]
     assert consumer(counting, KEYS[1]) == 0
     assert counting.events() == [("available", "01")]

@@ -31,7 +31,7 @@ from toolkit.actions.model import INTERRUPTED
 from toolkit.ledger.location import located
 from toolkit.ledger.opening import connected
 from toolkit.ledger.runs import status
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 from toolkit.ledger.vocabulary import ItemState, RequestKind, RunStatus
 from toolkit.retention.batches import BATCH
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -49,8 +49,8 @@ def _is_gone(line: Mapping[str, object]) -> bool:
 
 def _deleted(repo: Repo) -> set[str]:
     """The instances that are gone, as the audit file says it; one of them the stop may have met in mid-removal."""
-    told = (line for line in repo.audit if line["what"] == "item" and (line["state"] == "done" or _is_gone(line)))
-    return {str(line["path"]) for line in told if line["kind"] == "instance:data"}
+    reported = (line for line in repo.audit if line["what"] == "item" and (line["state"] == "done" or _is_gone(line)))
+    return {str(line["path"]) for line in reported if line["kind"] == "instance:data"}
 
 
 def _gone(repo: Repo) -> set[str]:
@@ -97,8 +97,8 @@ def test_what_a_killed_run_left_open_is_settled_by_the_next_and_every_instance_i
     assert (killed.status, second.status, second.attempt) == (RunStatus.KILLED, RunStatus.SUCCEEDED, 2)
     assert killed.reason == f"its process {first.pid} on {killed.host} is gone"
     assert f'event=run_taken_over run=1 by=2 why="{killed.reason}"' in rerun.stderr
-    (told,) = [line for line in repo.audit if (line["what"], line["state"]) == ("run", "killed")]
-    assert (told["run"], told["reason"], told["pid"] != first.pid) == (1, killed.reason, True)
+    (reported,) = [line for line in repo.audit if (line["what"], line["state"]) == ("run", "killed")]
+    assert (reported["run"], reported["reason"], reported["pid"] != first.pid) == (1, killed.reason, True)
     assert item_states(url, 1)[ItemState.INTENDED] == 0
     assert set(item_states(url, 2)) == {ItemState.DONE}
     evicted = times_evicted(url)

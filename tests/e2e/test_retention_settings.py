@@ -46,16 +46,16 @@ def test_a_run_over_both_clusters_is_refused_before_any_store_is_asked(
     with serving(lambda _: Answer()) as web:
         repo = _repo(tmp_path, web, monkeypatch)
         assert run_here(repo, "--all", "--dry-run") == 2
-        said = capsys.readouterr().err
+        output = capsys.readouterr().err
         assert web.seen == []
-    assert "fs.s3a.endpoint for s3://logs: aws does not set it and onprem says" in said
-    assert "--cluster" in said
+    assert "fs.s3a.endpoint for s3://logs: aws does not set it and onprem says" in output
+    assert "--cluster" in output
 
 
 def test_a_run_for_one_of_them_asks_its_own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Answer(body=b"<R><IsTruncated>false</IsTruncated></R>")
-    with serving(lambda asked: page if asked.startswith("GET") else Answer(status=404)) as web:
+    with serving(lambda calls: page if calls.startswith("GET") else Answer(status=404)) as web:
         repo = _repo(tmp_path, web, monkeypatch)
         run_here(repo, "--feed", "logs-onprem", "--cluster", "onprem", "--dry-run")
-        assert all(" /logs" in asked for asked in web.seen)
+        assert all(" /logs" in calls for calls in web.seen)
         assert web.seen

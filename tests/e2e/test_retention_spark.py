@@ -86,8 +86,8 @@ def test_with_the_shipped_log_settings_a_run_that_goes_well_says_nothing_of_spar
         check=True,
         timeout=60,
     )
-    said = [line for line in done.stderr.splitlines() if not line.startswith("WARNING: Using incubator modules")]
-    assert (done.stdout, said) == ("", [])
+    output = [line for line in done.stderr.splitlines() if not line.startswith("WARNING: Using incubator modules")]
+    assert (done.stdout, output) == ("", [])
 
 
 @pytest.mark.extended

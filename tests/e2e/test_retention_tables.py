@@ -244,9 +244,9 @@ def test_a_partition_whose_data_are_denied_is_named_and_a_later_run_removes_them
     def run() -> tuple[int, int, list[tuple[str, str, str]]]:
         """The exit code, how many items there are, and those that failed."""
         done = run_here(repo, "--feed", "clicks")
-        told = json.loads(done.stdout)
-        failed = [item for item in told["items"] if item["outcome"] != "done"]
-        return done.returncode, len(told["items"]), [(item["kind"], item["path"], item["code"]) for item in failed]
+        output = json.loads(done.stdout)
+        failed = [item for item in output["items"] if item["outcome"] != "done"]
+        return done.returncode, len(output["items"]), [(item["kind"], item["path"], item["code"]) for item in failed]
 
     def left() -> list[str]:
         found = (status.path.removeprefix(f"{place}/") for status in client.list_status(place))

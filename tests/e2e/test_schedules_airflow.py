@@ -132,10 +132,10 @@ def test_retention_runs_and_a_process_comes_again_until_its_input_is_there(
         (came / "part-0").write_text("x")
         assert process.wait(MOST_SECONDS) == 0, log.read_text()
     assert (tmp_path / "counted").exists()
-    said = log.read_text()
-    assert said.count(f"process.py --process count --cluster local --due --config-repo {tiny.path}") <= 4
-    assert NOMINAL_TIME in said
-    assert "state=success" in said
+    output = log.read_text()
+    assert output.count(f"process.py --process count --cluster local --due --config-repo {tiny.path}") <= 4
+    assert NOMINAL_TIME in output
+    assert "state=success" in output
 
 
 def _wait_for(log: Path, what: str) -> None:

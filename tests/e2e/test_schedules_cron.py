@@ -75,15 +75,17 @@ def test_crontab_takes_what_is_written_and_keeps_it_as_it_is(tmp_path: Path) -> 
     section = f"  entrypoints: /opt/entrypoints\n  config_repo: /srv/feeds\n  options: [{options}]\n"
     text = exported(tmp_path, section + "  log_directory: /var/log/feedctl\n  cron_timezone: Europe/Berlin\n")
     with in_namespace(tmp_path, "true") as process:
-        said, _ = process.communicate(timeout=MOST_SECONDS)
-    assert (process.returncode, said) == (0, "")
+        output, _ = process.communicate(timeout=MOST_SECONDS)
+    assert (process.returncode, output) == (0, "")
     assert (tmp_path / "listed").read_text() == text
 
 
 @pytest.mark.slow
 def test_cron_starts_an_action_with_its_arguments_and_the_minute_as_nominal_time(tmp_path: Path) -> None:
-    stub, told = tmp_path / "spark-submit", tmp_path / "told"
-    stub.write_text(f"#!/bin/sh\nfor each; do printf '%s\\n' \"$each\"; done >>{told}.new && mv {told}.new {told}\n")
+    stub, reported = tmp_path / "spark-submit", tmp_path / "told"
+    stub.write_text(
+        f"#!/bin/sh\nfor each; do printf '%s\\n' \"$each\"; done >>{reported}.new && mv {reported}.new {reported}\n"
+    )
     stub.chmod(0o755)
     options = ", ".join("'" + each.replace("'", "''") + "'" for each in HOSTILE)
     section = f"  entrypoints: /opt/entrypoints\n  config_repo: /srv/feeds\n  options: [{options}]\n"
@@ -93,10 +95,10 @@ def test_cron_starts_an_action_with_its_arguments_and_the_minute_as_nominal_time
     exported(tmp_path, section, process + "workflow: {engine: command, path: workflows/check_shown.sh}\n")
     with in_namespace(tmp_path, "exec cron -f"):
         for _ in range(MOST_SECONDS):
-            if told.exists():
+            if reported.exists():
                 break
             time.sleep(1)
-    *arguments, option, nominal = told.read_text().splitlines()
+    *arguments, option, nominal = reported.read_text().splitlines()
     assert arguments[: len(HOSTILE)] == HOSTILE
     assert arguments[len(HOSTILE) :] == [
         *("/opt/entrypoints/process.py", "--process", "minutely", "--cluster", "primary", "--due"),

@@ -126,5 +126,5 @@ def test_spark_itself_refuses_python_in_standalone_cluster_mode(site: Site) -> N
     refusing = replace(site, settings={"spark.submit.deployMode": "cluster"})
     done = refusing.submit(site.entrypoint, "--help")
     assert done.returncode == 1
-    said = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
-    assert said in done.stderr
+    output = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
+    assert output in done.stderr

@@ -84,8 +84,8 @@ def scene(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Scene:
 def check(request: pytest.FixtureRequest) -> Iterator[None]:
     """Compare what the scene of the test has told with the record."""
     yield
-    told = request.node.funcargs.get("scene") or request.node.funcargs["stored"]
-    file, text = RECORDS / f"{request.node.name.removeprefix('test_')}.json", told.record.text()
+    reported = request.node.funcargs.get("scene") or request.node.funcargs["stored"]
+    file, text = RECORDS / f"{request.node.name.removeprefix('test_')}.json", reported.record.text()
     if os.environ.get("FEEDCTL_WRITE_GOLDEN"):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)

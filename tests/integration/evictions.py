@@ -100,8 +100,8 @@ class Eviction:
     def check_done(self) -> None:
         """Everything that is old is gone, nothing else is, and each instance was told once."""
         assert self.place.tree() == self.expected
-        assert set(Counter(self.recorder.told()).values()) == {1}
-        assert len(self.recorder.told()) == len(self.old)
+        assert set(Counter(self.recorder.reported()).values()) == {1}
+        assert len(self.recorder.reported()) == len(self.old)
 
     def check_partly_done(self) -> None:
         """Nothing is gone but what is old and the directories that it was in."""

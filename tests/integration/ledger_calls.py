@@ -17,16 +17,16 @@ from toolkit.ledger.batches.rows import FeedInstance, NewFile
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.jobs.ending import abort_job, halt_job, term_job
 from toolkit.ledger.jobs.errors import JobIsRunning, JobNotRunning, StepIsRunning, StepNotRunning
+from toolkit.ledger.jobs.job_end import abort_job, halt_job, term_job
+from toolkit.ledger.jobs.job_start import init_job
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step, term_step
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs import attempts, items, leases, starting, status
+from toolkit.ledger.runs import attempts, items, leases, run_start, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseHeld, NotTerminal
 from toolkit.ledger.runs.items import NewItem, SettledItem
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.state import commands, holds, start_check
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
@@ -115,7 +115,7 @@ def _start(tx: Transaction) -> object:
         leases=(*alone("evict/clicks/primary"), *beside("read/clicks")),
         lease_seconds=LEASE_SECONDS,
     )
-    return starting.start(tx, request)
+    return run_start.start(tx, request)
 
 
 def _dead_owner(ledger: Ledger) -> None:

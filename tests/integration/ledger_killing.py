@@ -74,7 +74,7 @@ class Killing:
     def _kill(self, number: int, points: list[str], before: Contents) -> None:
         where = f"{self.name} killed at point {number} of {len(points)}: {points[number]}"
         ended = self.forks.call(make, self.name, str(self.url), number)
-        assert ended.was_killed, f"{where}: {ended.said}"
+        assert ended.was_killed, f"{where}: {ended.output}"
         assert not (found := self._violations()), f"{where}: {found}"
         is_done = is_committed(points, number)
         assert bool(changed(before, self._contents())) is is_done, where

@@ -100,7 +100,7 @@ class Runs:
         """A line for each step that ran."""
         return self.directory / "trace"
 
-    def said(self) -> list[str]:
+    def output(self) -> list[str]:
         """What the steps have traced."""
         return self.trace.read_text().splitlines() if self.trace.exists() else []
 
@@ -157,7 +157,7 @@ class Runs:
     def until(self, word: str, run: subprocess.Popen[str], seconds: float = 120) -> None:
         """Wait until a step of a run has traced a word."""
         deadline = clock.monotonic() + seconds
-        while not any(line.endswith(word) for line in self.said()):
+        while not any(line.endswith(word) for line in self.output()):
             assert clock.monotonic() < deadline
             assert run.poll() is None, run.communicate()
             clock.sleep(0.05)

@@ -26,7 +26,7 @@ def backfill(runs: Runs, *more: str) -> int:
 
 
 def ran(runs: Runs) -> list[str]:
-    return hours(line.split()[0] for line in runs.said())
+    return hours(line.split()[0] for line in runs.output())
 
 
 def test_a_backfill_fills_a_range_and_a_second_one_has_what_failed(

@@ -40,8 +40,8 @@ def uri(place: CloudPlace, directory: str = "") -> str:
 
 def names(seen: list[Seen], top: str) -> list[str]:
     """The names below a directory that requests were about, in their order."""
-    said = (unquote(f"{each.path}?{each.query}") for each in seen)
-    return [each.partition(f"{top}/")[2].partition("&")[0].partition("?")[0] for each in said if f"{top}/" in each]
+    output = (unquote(f"{each.path}?{each.query}") for each in seen)
+    return [each.partition(f"{top}/")[2].partition("&")[0].partition("?")[0] for each in output if f"{top}/" in each]
 
 
 def test_old_instances_of_a_path_feed_go_with_their_flag_first(place: CloudPlace, tmp_path: Path) -> None:

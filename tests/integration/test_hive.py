@@ -173,10 +173,10 @@ def test_a_directory_that_no_export_wrote_or_a_cut_one_changes_nothing(copies: T
     metadata.write_bytes(other)
     assert copies.imported(f"file://{to}")[1]["instances"][0]["failure"]["code"] == "no_export"
     manifest = to / "2026-03-02T0000Z/_manifest.json"
-    told = json.loads(manifest.read_bytes())
-    manifest.write_text(json.dumps({**told, "description": hashlib.sha256(other).hexdigest()}))
+    reported = json.loads(manifest.read_bytes())
+    manifest.write_text(json.dumps({**reported, "description": hashlib.sha256(other).hexdigest()}))
     assert "REPL DUMP" in copies.imported(f"file://{to}")[1]["instances"][0]["failure"]["message"]
-    manifest.write_text(json.dumps(told))
+    manifest.write_text(json.dumps(reported))
     metadata.write_bytes(whole)
     (to / "2026-03-02T0000Z/ds=2026-03-02/region=us/part-0").write_bytes(b"x")
     assert copies.imported(f"file://{to}")[1]["instances"][0]["failure"]["code"] == "no_export"

@@ -32,7 +32,7 @@ def address(copies: TableCopies, day: str) -> str:
     return f"hcat://{registry}/{copies.target.database}/clicks/ds={day}"
 
 
-def told(copies: TableCopies) -> list[tuple[str, str, str]]:
+def reported(copies: TableCopies) -> list[tuple[str, str, str]]:
     """Kind, instance and address of all events, oldest first."""
     with closing(sqlite3.connect(copies.directory / "ledger.db")) as ledger:
         return ledger.execute("SELECT kind, instance_key, uri FROM event ORDER BY sequence").fetchall()
@@ -40,22 +40,22 @@ def told(copies: TableCopies) -> list[tuple[str, str, str]]:
 
 def test_consumers_are_told_of_instances_that_came_and_that_changed(copies: TableCopies) -> None:
     assert copies.replicated()[0] == 0
-    assert sorted(told(copies)) == [
+    assert sorted(reported(copies)) == [
         ("available", key, address(copies, day)) for key, day in zip(KEYS, DAYS, strict=True)
     ]
     copies.source.end.fill({"clicks/ds=2026-03-02/region=us/part-0": b"other rows\n"})
     assert copies.replicated("--start", KEYS[1])[0] == 0
-    assert told(copies)[2:] == [("updated", KEYS[1], address(copies, DAYS[1]))]
+    assert reported(copies)[2:] == [("updated", KEYS[1], address(copies, DAYS[1]))]
     assert copies.replicated("--start", KEYS[1])[0] == 0
-    assert len(told(copies)) == 3
+    assert len(reported(copies)) == 3
 
 
 def test_an_import_is_told_of_and_an_export_is_no_instance(copies: TableCopies, tmp_path: Path) -> None:
     to = f"file://{tmp_path}/exports"
     assert copies.exported(to)[0] == 0
-    assert told(copies) == []
+    assert reported(copies) == []
     assert copies.imported(to)[0] == 0
-    assert told(copies) == [("available", KEYS[1], address(copies, DAYS[1]))]
+    assert reported(copies) == [("available", KEYS[1], address(copies, DAYS[1]))]
 
 
 @pytest.mark.timeout(600)

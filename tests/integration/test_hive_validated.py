@@ -107,9 +107,9 @@ def test_an_import_waits_for_its_release_and_is_told_how_to_go_on(
 
 @pytest.mark.extended
 def test_an_instance_of_a_table_is_validated_by_hand(copies: TableCopies, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["--feed", "clicks", "--cluster", "primary", "--config-repo", str(copies.repo), "--time"]
-    assert run_app(validate.app, [*asked, f"{DAYS[0]}T00:00Z"]) == 0
-    assert run_app(validate.app, [*asked, KEY]) == 1
+    requested = ["--feed", "clicks", "--cluster", "primary", "--config-repo", str(copies.repo), "--time"]
+    assert run_app(validate.app, [*requested, f"{DAYS[0]}T00:00Z"]) == 0
+    assert run_app(validate.app, [*requested, KEY]) == 1
     capsys.readouterr()
-    assert run_app(validate.app, [*asked, "2026-03-09T00:00Z"]) == 75
+    assert run_app(validate.app, [*requested, "2026-03-09T00:00Z"]) == 75
     assert "is not there" in capsys.readouterr().err

@@ -24,13 +24,13 @@ def test_instances_on_hdfs_and_s3_are_told_as_they_are(
     source.fill({**hour(0), **hour(1, ["part-0"]), **hour(2, flag=False)})
     copying = Replication(directory=tmp_path, sources={"primary": source}, target=on_s3(s3, s3_bucket))
 
-    def told(*arguments: str) -> Any:  # noqa: ANN401 - JSON
+    def reported(*arguments: str) -> Any:  # noqa: ANN401 - JSON
         options = ("--config-repo", str(copying.repo), "--output", "json")
         assert main(["instance", *arguments, *options]) == 0
         return json.loads(capsys.readouterr().out)
 
     def states() -> list[tuple[str, str, int | None]]:
-        document = told("list", "clicks", "--start", "2026-03-01T00:00Z", "--end", "2026-03-01T04:00Z")
+        document = reported("list", "clicks", "--start", "2026-03-01T00:00Z", "--end", "2026-03-01T04:00Z")
         assert document["problems"] == []
         return [(each["cluster"], each["state"], each["files"]) for each in document["instances"]]
 
@@ -40,6 +40,6 @@ def test_instances_on_hdfs_and_s3_are_told_as_they_are(
     copying.run()
     capsys.readouterr()
     assert states() == [*before[:4], ("backup", *at_source[0]), ("backup", *at_source[1]), *before[-2:]]
-    causes = told("triage", "clicks", "--time", "2026-03-01T02:00Z", "--cluster", "backup")["causes"]
+    causes = reported("triage", "clicks", "--time", "2026-03-01T02:00Z", "--cluster", "backup")["causes"]
     assert [(each["cluster"], each["state"]) for each in causes] == [("primary", "partial")]
     assert "has no _SUCCESS" in causes[0]["cause"]

@@ -66,9 +66,9 @@ class Lateness(Runs):
 
     def kill_check(self, by: signal.Signals) -> None:
         """Begin a check, and end its process while the late workflow runs."""
-        before = len(self.said())
+        before = len(self.output())
         with self.begin_check() as checking:
-            while len(self.said()) == before:
+            while len(self.output()) == before:
                 assert checking.poll() is None
                 time.sleep(0.05)
             checking.send_signal(by)
@@ -99,7 +99,7 @@ def test_a_late_file_is_named_and_its_instance_alone_runs_again_by_the_late_work
     runs.drop()
     code, result = runs.check(at="2026-03-01T02:00Z")
     assert code == 0
-    assert runs.said() == [f"{KEYS[0]} count", f"{KEYS[1]} count", f"{KEYS[0]} late"]
+    assert runs.output() == [f"{KEYS[0]} count", f"{KEYS[1]} count", f"{KEYS[0]} late"]
     late = [each["late"] for each in result["instances"] if each["late"] is not None]
     assert [each["inputs"][0]["added"] for each in late] == [["part-1"]]
     assert late[0]["cause"] == "clicks of 2026-03-01T00:00Z: added part-1; +1 files, +5 bytes"
@@ -119,7 +119,7 @@ def test_what_has_not_changed_runs_no_second_time_and_each_check_is_made_once(ru
     assert runs.checks() == [("01:00", "unchanged"), ("06:00", "late")]
     runs.drop("part-2")
     assert runs.check(at="2026-03-02T00:00Z")[0] == 0
-    assert runs.said() == [f"{KEYS[0]} count", f"{KEYS[0]} late"]
+    assert runs.output() == [f"{KEYS[0]} count", f"{KEYS[0]} late"]
 
 
 def test_a_result_has_every_key_that_is_described_and_no_other(runs: Lateness) -> None:
@@ -138,7 +138,7 @@ def test_a_dry_run_says_what_would_run_and_changes_nothing(runs: Lateness) -> No
     code, result = runs.check("--due", "--dry-run")
     (instance,) = result["instances"]
     assert (code, instance["late"]["inputs"][0]["added"]) == (0, ["part-1"])
-    assert (runs.checks(), runs.said()) == ([], [f"{KEYS[0]} count"])
+    assert (runs.checks(), runs.output()) == ([], [f"{KEYS[0]} count"])
 
 
 @pytest.mark.parametrize("is_killed", [True, pytest.param(False, marks=pytest.mark.extended)])
@@ -150,9 +150,9 @@ def test_a_late_run_that_dies_is_made_again_and_one_that_ended_is_not(runs: Late
     assert runs.checks() == []
     runs.write_late()
     assert runs.check()[0] == 0
-    assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} begun", f"{KEYS[0]} late"])
+    assert (runs.checks(), runs.output()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} begun", f"{KEYS[0]} late"])
     assert runs.check()[0] == 0
-    assert len(runs.said()) == 3
+    assert len(runs.output()) == 3
 
 
 @pytest.mark.extended
@@ -162,15 +162,15 @@ def test_a_late_run_that_dies_again_and_again_is_given_up_until_the_next_check(r
     runs.write_late(late=runs.saying("begun", "sleep 60"))
     for _ in range(3):
         runs.kill_check(signal.SIGTERM)
-    assert (runs.checks(), len(runs.said())) == ([], 4)
+    assert (runs.checks(), len(runs.output())) == ([], 4)
     code, result = runs.check()
     (failure,) = (each["failure"] for each in result["instances"] if each["failure"])
     assert (code, failure["code"], runs.checks()) == (1, "late_run_killed", [("01:00", "late")])
     assert "added part-1" in failure["message"]
-    assert (runs.check()[0], len(runs.said())) == (0, 4)
+    assert (runs.check()[0], len(runs.output())) == (0, 4)
     runs.write_late()
     assert runs.check(at=LAST)[0] == 0
-    assert (runs.checks()[1:], runs.said()[4:]) == ([("06:00", "late")], [f"{KEYS[0]} late"])
+    assert (runs.checks()[1:], runs.output()[4:]) == ([("06:00", "late")], [f"{KEYS[0]} late"])
 
 
 def test_a_late_run_that_failed_is_retried_by_its_policy_with_the_processs_own_workflow(runs: Lateness) -> None:
@@ -181,7 +181,7 @@ def test_a_late_run_that_failed_is_retried_by_its_policy_with_the_processs_own_w
     assert runs.check()[0] == 1
     runs.change("UPDATE run SET retry_at = '2026-01-01T00:00:00.000000Z' WHERE retry_at IS NOT NULL")
     assert runs.run("--due")[0] == 0
-    assert runs.said() == [f"{KEYS[0]} count"] * 2
+    assert runs.output() == [f"{KEYS[0]} count"] * 2
     assert runs.check(at=LAST)[0] == 0
     assert runs.checks() == [("01:00", "late"), ("06:00", "unchanged")]
 
@@ -203,7 +203,7 @@ def test_what_a_run_had_read_counts_also_when_its_rerun_went_on_in_the_middle(ru
     runs.write_late(steps("read", "count"), {"read": runs.saying("read"), "count": runs.making()})
     assert runs.run()[0] == 0
     assert runs.check()[0] == 0
-    assert runs.said() == [f"{KEYS[0]} {step}" for step in ("read", "count", "late")]
+    assert runs.output() == [f"{KEYS[0]} {step}" for step in ("read", "count", "late")]
 
 
 @pytest.mark.extended
@@ -213,14 +213,14 @@ def test_a_late_run_that_somebody_kills_does_not_come_back_by_the_same_check(run
     runs.write_late(late=runs.saying("begun", "sleep 60"))
     repo = str(runs.directory / "repo")
     with runs.begin_check() as checking:
-        while len(runs.said()) < 2:
+        while len(runs.output()) < 2:
             assert checking.poll() is None
             time.sleep(0.05)
         assert run_app(main.app, ["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
         assert checking.wait(timeout=60) != 0
     assert runs.checks() == [("01:00", "late")]
     assert runs.check()[0] == 0
-    assert len(runs.said()) == 2
+    assert len(runs.output()) == 2
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -237,11 +237,11 @@ def test_a_rerun_that_a_person_has_ordered_is_left_to_the_next_process_run(runs:
     code, result = runs.check()
     assert (code, result["instances"][0]["skipped"]["code"]) == (5, "run_is_ordered"), result
     assert runs.statuses()[1:] == [("00", 2, "waiting" if waits else "ready")]
-    assert (runs.said(), runs.checks()) == ([f"{KEYS[0]} count"], [])
+    assert (runs.output(), runs.checks()) == ([f"{KEYS[0]} count"], [])
     assert runs.run("--due")[0] == 0
-    assert runs.said()[1:] == [f"{KEYS[0]} count"]
+    assert runs.output()[1:] == [f"{KEYS[0]} count"]
     assert runs.check()[0] == 0
-    assert (runs.said()[2:], runs.checks()) == ([], [("01:00", "unchanged")])
+    assert (runs.output()[2:], runs.checks()) == ([], [("01:00", "unchanged")])
 
 
 @pytest.mark.slow
@@ -253,7 +253,7 @@ def test_spark_submit_finds_late_data(runs: Lateness, java_home: Path) -> None:
     logs = {"FEEDCTL_LOG_DIR": str(runs.directory / "logs")}
     printed = subprocess.check_output(command, cwd=ROOT, env=environment(java_home) | logs, text=True)
     assert json.loads(printed)["instances"][0]["late"]["inputs"][0]["added"] == ["part-1"]
-    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.output()[1:] == [f"{KEYS[0]} late"]
 
 
 @pytest.mark.extended
@@ -263,7 +263,7 @@ def test_of_several_checks_at_once_one_runs_what_is_late(runs: Lateness) -> None
     runs.write_late(late=runs.making("late") + "\nsleep 1")
     checks = [runs.begin_check() for _ in range(4)]
     assert {each.wait() for each in checks} <= {0, 5}
-    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.output()[1:] == [f"{KEYS[0]} late"]
     assert runs.checks() == [("01:00", "late")]
 
 
@@ -275,7 +275,7 @@ def test_a_late_run_that_fails_is_noted_with_its_check_and_the_next_check_tries_
     assert runs.checks() == [("01:00", "late")]
     runs.write_late()
     assert runs.check(at="2026-03-01T03:00Z")[0] == 0
-    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.output()[1:] == [f"{KEYS[0]} late"]
 
 
 def test_a_late_workflow_stands_for_all_steps(runs: Lateness) -> None:
@@ -283,7 +283,7 @@ def test_a_late_workflow_stands_for_all_steps(runs: Lateness) -> None:
     assert runs.run()[0] == 0
     runs.drop()
     assert runs.check()[0] == 0
-    assert runs.said() == [f"{KEYS[0]} {step}" for step in ("read", "count", "late")]
+    assert runs.output() == [f"{KEYS[0]} {step}" for step in ("read", "count", "late")]
     assert runs.check(at=LAST)[0] == 0
     assert runs.checks() == [("01:00", "late"), ("06:00", "unchanged")]
 
@@ -302,7 +302,7 @@ def test_a_late_workflow_without_its_end_stands_for_no_step_of_the_processs_own(
     made.unlink()
     aside.rename(made)
     assert runs.run()[0] == 0
-    assert runs.said()[2:] == [f"{KEYS[0]} {step}" for step in ("late", "read", "count")]
+    assert runs.output()[2:] == [f"{KEYS[0]} {step}" for step in ("late", "read", "count")]
 
 
 def test_an_instance_that_is_being_written_anew_waits_and_its_check_stays_due(runs: Lateness) -> None:
@@ -313,7 +313,7 @@ def test_an_instance_that_is_being_written_anew_waits_and_its_check_stays_due(ru
     assert runs.checks() == []
     (runs.at("clicks", KEYS[0]) / "_SUCCESS").touch()
     assert runs.check()[0] == 0
-    assert (runs.checks(), runs.said()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} late"])
+    assert (runs.checks(), runs.output()[1:]) == ([("01:00", "late")], [f"{KEYS[0]} late"])
 
 
 def test_an_optional_input_that_was_there_but_not_yet_whole_is_late_data_once_its_flag_comes(runs: Lateness) -> None:
@@ -325,10 +325,10 @@ def test_an_optional_input_that_was_there_but_not_yet_whole_is_late_data_once_it
     flag.unlink()
     assert runs.run()[0] == 0
     assert runs.check()[0] == 0
-    assert runs.said() == [f"{KEYS[0]} count"]
+    assert runs.output() == [f"{KEYS[0]} count"]
     flag.touch()
     assert runs.check(at="2026-03-01T03:00Z")[0] == 0
-    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.output()[1:] == [f"{KEYS[0]} late"]
     assert runs.check(at=LAST)[0] == 0
     assert runs.checks() == [("01:00", "unchanged"), ("03:00", "late"), ("06:00", "unchanged")]
 
@@ -339,14 +339,14 @@ def test_what_is_gone_cannot_run_again_and_is_said_aloud(runs: Lateness) -> None
         file.unlink()
     code, result = runs.check()
     assert (code, [each["failure"]["code"] for each in result["instances"] if each["failure"]]) == (1, ["input_gone"])
-    assert (runs.checks(), len(runs.said())) == ([("01:00", "gone")], 1)
+    assert (runs.checks(), len(runs.output())) == ([("01:00", "gone")], 1)
 
 
 def test_one_instance_is_looked_at_before_its_check_is_due(runs: Lateness) -> None:
     assert runs.run()[0] == 0
     runs.drop()
     assert runs.check("--cluster", "primary", at=KEYS[0])[0] == 0
-    assert runs.said()[1:] == [f"{KEYS[0]} late"]
+    assert runs.output()[1:] == [f"{KEYS[0]} late"]
 
 
 def test_what_cannot_be_checked_is_refused(runs: Lateness, capsys: pytest.CaptureFixture[str]) -> None:

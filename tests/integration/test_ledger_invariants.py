@@ -12,8 +12,8 @@ from tests.databases.graphs import CLUSTER
 from tests.databases.invariants import DELIVERIES, INVARIANTS, violations
 from tests.integration.ledger_calls import CALLS
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.job_start import init_job
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import init_step
 from toolkit.ledger.runs import status
 from toolkit.ledger.vocabulary import RequestKind

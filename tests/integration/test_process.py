@@ -34,24 +34,24 @@ def test_an_instance_runs_once_and_its_output_is_there_announced_and_flagged(cou
     assert (counting.at("counts", KEYS[0]) / "_SUCCESS").exists()
     assert (counting.statuses(), counting.events()) == ([("00", 1, "succeeded")], [("available", "00")])
     code, result = counting.run()
-    assert (code, result["items"], counting.said()) == (0, [], [f"{KEYS[0]} count"])
+    assert (code, result["items"], counting.output()) == (0, [], [f"{KEYS[0]} count"])
     assert "has succeeded already" in result["instances"][0]["notes"][0]
     assert counting.run("--force")[0] == 0
-    assert (len(counting.said()), counting.events()[1:]) == (2, [("updated", "00")])
+    assert (len(counting.output()), counting.events()[1:]) == (2, [("updated", "00")])
 
 
 def test_a_result_has_every_key_that_is_described_and_no_other(counting: Runs) -> None:
-    asked = (("--dry-run",), (), (), ("--due", "--all"))
-    results = [counting.run(*each, time=KEYS[2])[1] for each in asked]
+    requested = (("--dry-run",), (), (), ("--due", "--all"))
+    results = [counting.run(*each, time=KEYS[2])[1] for each in requested]
     counting.fill(KEYS[2])
-    results += [counting.run(*each, time=KEYS[2])[1] for each in (*asked, ("--process", "unknown"))]
+    results += [counting.run(*each, time=KEYS[2])[1] for each in (*requested, ("--process", "unknown"))]
     found = [fault for each in results for fault in faults(each, DocumentName.PROCESS_RUN, "result", strict=True)]
     assert (found, len(results)) == ([], 9)
 
 
 def test_a_dry_run_shows_steps_and_properties_and_touches_nothing(counting: Runs) -> None:
     code, result = counting.run("--dry-run")
-    assert (code, outcomes(result), counting.said()) == (0, [("main", "planned", None)], [])
+    assert (code, outcomes(result), counting.output()) == (0, [("main", "planned", None)], [])
     assert result["instances"][0]["properties"]["clicks"].endswith("/clicks/2026-03-01-00")
     assert not (counting.directory / "ledger.db").exists()
 
@@ -63,9 +63,9 @@ def test_who_asks_why_an_instance_failed_is_told_what_the_run_said(
     counting.write('workflow: {engine: command, path: workflows/count.sh, args: ["${click}"]}')
     code, result = counting.run()
     assert (code, result["items"][0]["code"]) == (1, "step_cannot_succeed")
-    asked = ["--time", KEYS[0]] if command == "triage" else ["--start", KEYS[0]]
+    requested = ["--time", KEYS[0]] if command == "triage" else ["--start", KEYS[0]]
     capsys.readouterr()
-    assert main(["instance", command, "count", *asked, *counting.repo]) == 0
+    assert main(["instance", command, "count", *requested, *counting.repo]) == 0
     assert "did you mean clicks" in capsys.readouterr().out
 
 
@@ -76,19 +76,19 @@ def test_who_asks_why_an_instance_failed_is_told_where_the_log_of_the_step_is(
     counting.write(scripts={"count": counting.saying("count", "echo the disk is full; exit 3")})
     assert counting.run()[0] == 1
     ((log,),) = counting.query("SELECT log_location FROM step_run")
-    asked = ["--time", KEYS[0]] if command == "triage" else ["--start", KEYS[0]]
+    requested = ["--time", KEYS[0]] if command == "triage" else ["--start", KEYS[0]]
     capsys.readouterr()
-    assert main(["instance", command, "count", *asked, *counting.repo]) == 0
-    told = capsys.readouterr().out
-    assert "ended with exit code 3; its log ends with: the disk is full" in told
-    assert log in told
+    assert main(["instance", command, "count", *requested, *counting.repo]) == 0
+    output = capsys.readouterr().out
+    assert "ended with exit code 3; its log ends with: the disk is full" in output
+    assert log in output
     if command == "triage":
-        assert f"feedctl instance logs count --time {KEYS[0]} --cluster primary" in told
+        assert f"feedctl instance logs count --time {KEYS[0]} --cluster primary" in output
 
 
 def test_an_instance_without_its_input_waits_in_the_ledger_and_runs_when_that_has_come(counting: Runs) -> None:
     code, result = counting.run(time=KEYS[2])
-    assert (code, counting.said()) == (75, [])
+    assert (code, counting.output()) == (75, [])
     missing = result["instances"][0]["missing"]
     assert [(each["input"], each["instance"], each["state"]) for each in missing] == [("clicks", KEYS[2], "missing")]
     assert counting.statuses() == [("02", 1, "waiting")]
@@ -142,7 +142,7 @@ def test_a_step_whose_files_were_changed_since_the_run_began_is_left_to_the_next
     assert (code, outcomes(result)[:2]) == (4, [("first", "done", None), ("second", "failed", "step_failed")])
     assert f"the file workflows/{file} was changed since this run read the config repo" in result["items"][1]["message"]
     assert counting.run()[0] == 0
-    assert [line.split()[1] for line in counting.said()] == ["first", "second", "third"]
+    assert [line.split()[1] for line in counting.output()] == ["first", "second", "third"]
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("", 1), (", allow_empty: true", 1), (", allow_existing: true", 0)])
@@ -168,7 +168,7 @@ def test_steps_that_made_nothing_all_run_again(counting: Runs) -> None:
     assert counting.run()[1]["items"][1]["code"] == "no_output"
     counting.write(steps(*scripts), {**scripts, "make": counting.making("made")})
     assert counting.run()[0] == 0
-    assert [line.split()[1] for line in counting.said()[1:]] == ["make", "tell", "make", "tell", "made", "tell"]
+    assert [line.split()[1] for line in counting.output()[1:]] == ["make", "tell", "make", "tell", "made", "tell"]
 
 
 @pytest.mark.parametrize("allowed", ["", ", allow_empty: true", ", allow_existing: true"])
@@ -235,10 +235,10 @@ def test_a_rerun_goes_on_at_the_step_that_failed_and_force_starts_over(counting:
     ok.touch()
     code, result = counting.run()
     assert (code, [step for step, _, _ in outcomes(result)]) == (0, ["second", "third"])
-    words = [line.split()[1] for line in counting.said()]
+    words = [line.split()[1] for line in counting.output()]
     assert words == ["first", "second", "second", "third"]
     assert counting.run("--force")[0] == 0
-    assert [line.split()[1] for line in counting.said()][4:] == ["first", "second", "third"]
+    assert [line.split()[1] for line in counting.output()][4:] == ["first", "second", "third"]
     ended = counting.query("SELECT run_id, status FROM step_run ORDER BY step_run_id")
     assert [status for _, status in ended] == ["succeeded", "failed", *["succeeded"] * 5]
 
@@ -266,4 +266,4 @@ def test_the_flag_waits_for_a_ledger_that_is_away_when_the_step_ends_and_nothing
     assert (len(seen) > 2, any(seen), flag.exists()) == (True, False, True)
     assert (counting.statuses(), counting.events()) == ([("00", 1, "succeeded")], [("available", "00")])
     assert counting.query("SELECT status FROM step_run") == [("succeeded",)]
-    assert len(counting.said()) == 1
+    assert len(counting.output()) == 1

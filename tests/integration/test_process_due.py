@@ -22,7 +22,7 @@ def counting(tmp_path: Path) -> Runs:
 
 def ran(runs: Runs) -> list[str]:
     """The hours that ran, in their order."""
-    return hours(line.split()[0] for line in runs.said())
+    return hours(line.split()[0] for line in runs.output())
 
 
 def test_all_that_is_due_runs_in_order_and_the_second_time_nothing_is(counting: Runs) -> None:
@@ -73,7 +73,7 @@ def test_instances_that_had_not_begun_when_a_script_was_changed_are_left_to_the_
     ]
     assert [status for _, _, status in counting.statuses()] == ["succeeded", "skipped", "skipped"]
     assert (code, counting.run("--due", time=KEYS[2])[0]) == (0, 0)
-    assert [line.split()[1] for line in counting.said()] == ["old", "new", "new"]
+    assert [line.split()[1] for line in counting.output()] == ["old", "new", "new"]
 
 
 def test_a_failure_is_tried_again_when_its_time_has_come_and_no_oftener_than_the_policy_says(counting: Runs) -> None:

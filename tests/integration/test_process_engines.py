@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.integration.process_runs import KEYS, Runs, steps
-from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import NO_FEED
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities import Engine
-from toolkit.process_runner.choosing import ProcessSelection
+from toolkit.process_runner.selection import ProcessSelection
 from toolkit.process_runner.targets import ProcessResult
 from toolkit.programs.port import StepCall, StepEnd, StepMark
 from toolkit.result import ExitCode
@@ -62,13 +62,13 @@ class Scene:
     engine: FakeEngine
 
     def run(self) -> ProcessResult:
-        asked = ActionOptions(
+        requested = ActionOptions(
             selection=NO_FEED, repo=RepoRequest(config_repo=str(self.runs.directory / "repo"), variables=os.environ),
             nominal_time=parse_instant(KEYS[0]), dry_run=False, allow_dirty=False,
         )  # fmt: skip
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None))
         engines = {Engine.COMMAND: self.engine}
-        return run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress(), engines)
+        return run_processes(own, requested, SystemClock(), NeverStopped(), NoProgress(), engines)
 
     def step_runs(self) -> list[tuple[int, str, str]]:
         """Of each attempt at a step: its run, its name, its status."""

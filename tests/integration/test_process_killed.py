@@ -38,7 +38,7 @@ def counting(tmp_path: Path) -> Runs:
 
 def words(runs: Runs) -> list[str]:
     """What ran, in its order."""
-    return [line.split()[1] for line in runs.said()]
+    return [line.split()[1] for line in runs.output()]
 
 
 def goes_on(counting: Runs) -> None:
@@ -115,8 +115,8 @@ def test_a_command_lets_an_instance_rest_before_its_next_step(counting: Runs) ->
     counting.write(steps(*NAMES), scripts)
     run = counting.started()
     counting.until("second", run)
-    asked = ("count", "--start", KEYS[0], "--config-repo", str(counting.directory / "repo"))
-    assert main(["instance", "suspend", *asked]) == 0
+    requested = ("count", "--start", KEYS[0], "--config-repo", str(counting.directory / "repo"))
+    assert main(["instance", "suspend", *requested]) == 0
     time.sleep(2)  # the request has come by a heartbeat, and the step goes on
     assert counting.statuses() == [("00", 1, "running")]
     hang.unlink()
@@ -125,7 +125,7 @@ def test_a_command_lets_an_instance_rest_before_its_next_step(counting: Runs) ->
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert words(counting) == ["first", "second"]
-    assert main(["instance", "resume", *asked]) == 0
+    assert main(["instance", "resume", *requested]) == 0
     out, err = run.communicate(timeout=120)
     assert run.returncode == 0, (out, err)
     assert (words(counting), counting.statuses()) == (["first", "second", "third"], [("00", 1, "succeeded")])

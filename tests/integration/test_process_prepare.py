@@ -20,8 +20,8 @@ from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.ledger.vocabulary import LeaseMode
-from toolkit.process_runner.choosing import ProcessSelection, sites
 from toolkit.process_runner.output_leases import output_leases
+from toolkit.process_runner.selection import ProcessSelection, sites
 from toolkit.process_runner.targets import ProcessTarget
 from toolkit.storage import FileStatus, LocalFileSystem
 
@@ -128,7 +128,7 @@ def test_an_output_on_hold_is_not_removed_and_its_instance_waits(
     code, result = counting.run()
     assert (code, result["items"], result["instances"][0]["waiting"]["code"]) == (75, [], "held")
     assert "would be removed before the first step" in result["instances"][0]["waiting"]["message"]
-    assert (old.exists(), counting.said()) == (True, [])
+    assert (old.exists(), counting.output()) == (True, [])
 
 
 def test_a_hold_of_other_instances_is_none_of_this_one(counting: Runs, old: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_hold_that_comes_after_the_plan_fails_the_run_before_its_first_step(
     monkeypatch.setattr(LocalFileSystem, "status", after_the_plan)
     code, result = counting.run()
     assert (code, outcomes(result)) == (1, [("counts", "failed", "held"), ("main", "skipped", "not_reached")])
-    assert (old.exists(), counting.said()) == (True, [])
+    assert (old.exists(), counting.output()) == (True, [])
 
 
 def _linked(runs: Runs) -> None:
@@ -166,7 +166,7 @@ def test_what_a_link_leads_to_is_not_removed(counting: Runs, old: Path) -> None:
     _linked(counting)
     code, result = counting.run()
     assert (code, [each[1] for each in outcomes(result)]) == (1, ["failed", "skipped"])
-    assert ((counting.directory / "elsewhere" / old.name).exists(), counting.said()) == (True, [])
+    assert ((counting.directory / "elsewhere" / old.name).exists(), counting.output()) == (True, [])
 
 
 def test_after_a_removal_that_failed_no_other_output_is_removed(counting: Runs, old: Path) -> None:
@@ -182,7 +182,7 @@ def test_after_a_removal_that_failed_no_other_output_is_removed(counting: Runs, 
     _linked(counting)
     code, result = counting.run()
     assert (code, [each[1] for each in outcomes(result)]) == (1, ["failed", "skipped", "skipped", "skipped"])
-    assert ([each.exists() for each in others], counting.said()) == ([True, True], [])
+    assert ([each.exists() for each in others], counting.output()) == ([True, True], [])
 
 
 def _change(runs: Runs, file: str, *changes: tuple[str, str]) -> None:
@@ -224,7 +224,7 @@ def test_more_than_the_output_of_the_run_is_never_removed(counting: Runs, old: P
     code, result = counting.run()
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_removable")
     assert why in result["instances"][0]["failure"]["message"]
-    assert (old.exists(), counting.said()) == (True, [])
+    assert (old.exists(), counting.output()) == (True, [])
 
 
 def test_a_table_that_the_process_reads_is_not_removed_with_an_output(
@@ -251,7 +251,7 @@ def test_a_table_that_the_process_reads_is_not_removed_with_an_output(
     code, result = counting.run()
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_removable")
     assert f"the input clicks reads file://{old.parent}" in result["instances"][0]["failure"]["message"]
-    assert (old.exists(), counting.said()) == (True, [])
+    assert (old.exists(), counting.output()) == (True, [])
 
 
 @pytest.mark.parametrize(("prepare", "mode"), [(DELETE, LeaseMode.EXCLUSIVE), ("", LeaseMode.SHARED)])
@@ -303,7 +303,7 @@ def test_a_run_killed_in_the_middle_of_a_removal_is_finished_by_the_next(
     (old.parent / "sub").mkdir()
     (old.parent / "sub/file").touch()
     ended = forks.call(run_and_die, counting.arguments(), effect)
-    assert (ended.was_killed, counting.said(), removals(counting)) == (True, [], [("intended", None)])
+    assert (ended.was_killed, counting.output(), removals(counting)) == (True, [], [("intended", None)])
     code, result = counting.run()
     removed = ("counts", "done", None) if effect < 2 else ("counts", "skipped", "nothing_there")
     assert (code, outcomes(result)) == (0, [removed, ("main", "done", None)])

@@ -17,9 +17,9 @@ from tests.integration.process_runs import KEYS
 from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.metastore import HiveMetastoreServer
-from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.model import Problem
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import NO_FEED
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
@@ -30,7 +30,7 @@ from toolkit.cli.boundary import run_app
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities import Engine
-from toolkit.process_runner.choosing import ProcessSelection
+from toolkit.process_runner.selection import ProcessSelection
 from toolkit.process_runner.targets import ProcessResult
 from toolkit.programs.port import StepCall, StepEnd, StepMark
 from toolkit.result import ExitCode
@@ -119,12 +119,12 @@ class Site:
         return StepEnd(exit_code=0)
 
     def process(self, key: str = KEYS[0], *, is_forced: bool = False) -> ProcessResult:
-        asked = ActionOptions(
+        requested = ActionOptions(
             selection=NO_FEED, repo=RepoRequest(config_repo=str(self.directory / "repo"), variables=os.environ),
             nominal_time=parse_instant(key), dry_run=False, allow_dirty=False,
         )  # fmt: skip
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), is_forced=is_forced)
-        return run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress(), {Engine.COMMAND: self})
+        return run_processes(own, requested, SystemClock(), NeverStopped(), NoProgress(), {Engine.COMMAND: self})
 
     def check(self, at: str) -> tuple[int, dict[str, Any]]:
         """The exit code and the result of a dry check for late data: what would run again."""
@@ -174,8 +174,10 @@ def test_an_instance_waits_for_its_partition_reads_it_and_makes_one(site: Site) 
         (partition.format(","), "counts", site.database),
     )
     assert call.data == (*read, *made)
-    told = {name: call.properties[name] for name in ("clicks_filter", "counts.ds", "falcon_counts_dataout_partitions")}
-    assert told == {
+    reported = {
+        name: call.properties[name] for name in ("clicks_filter", "counts.ds", "falcon_counts_dataout_partitions")
+    }
+    assert reported == {
         "clicks_filter": "(ds='2026-03-01 00' AND region='us')",
         "counts.ds": "2026-03-01 00",
         "falcon_counts_dataout_partitions": "'ds=2026-03-01 00,region=us'",
@@ -237,8 +239,8 @@ def test_a_list_of_instances_tells_which_partitions_are_there(site: Site, capsys
     site.put("clicks", KEYS[1], "part-0")
     code, found = site.list("--start", KEYS[0], "--end", KEYS[3], capsys=capsys)
     assert code == 0
-    told = [(each["instance"], each["state"]) for each in found["instances"]]
-    assert told == [(KEYS[0], "missing"), (KEYS[1], "available"), (KEYS[2], "missing")]
+    reported = [(each["instance"], each["state"]) for each in found["instances"]]
+    assert reported == [(KEYS[0], "missing"), (KEYS[1], "available"), (KEYS[2], "missing")]
 
 
 def test_a_metastore_that_does_not_answer_is_told_and_nothing_is_called_missing(
@@ -258,7 +260,7 @@ def test_a_partition_and_a_file_of_it_are_looked_up_to_their_instance(
     elsewhere = partition_of(site.table("clicks"), *value(KEYS[2]), location=f"file:{site.directory}/elsewhere")
     site.metastore.add_partitions(TableName(site.database, "clicks"), [elsewhere])
     host, place = site.uri.removeprefix("thrift://"), site.table("clicks").location
-    asked = {
+    requested = {
         f"hcat://{host}/{site.database}/clicks/ds=2026-03-01 01;region=us": KEYS[1],
         f"hcat://other:1/{site.database}/clicks/ds=2026-03-01 01;region=us": None,
         f"catalog:{site.database}:clicks#ds=2026-03-01 01;region=us": KEYS[1],
@@ -270,9 +272,9 @@ def test_a_partition_and_a_file_of_it_are_looked_up_to_their_instance(
         f"{place}": None,
     }
     found = {}
-    for path in asked:
+    for path in requested:
         arguments = ["entity", "lookup", "--path", path, "--config-repo", str(site.directory / "repo")]
         assert run_app(main.app, [*arguments, "--output", "json"]) == 0
         owners = json.loads(capsys.readouterr().out)["owners"]
         found[path] = owners[0]["first"] if owners else None
-    assert found == asked
+    assert found == requested

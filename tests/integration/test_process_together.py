@@ -14,14 +14,14 @@ import sqlalchemy as sa
 from tests.databases.ledgers import make_ledger
 from tests.databases.postgresql import running_postgres
 from tests.integration.process_runs import KEYS, Runs
-from toolkit.actions.choosing import NO_FEED
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import NO_FEED
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
-from toolkit.process_runner.choosing import ProcessSelection
+from toolkit.process_runner.selection import ProcessSelection
 from toolkit.result import ExitCode
 from toolkit.runs.stop import NeverStopped
 
@@ -32,7 +32,7 @@ def due_at_once(runs: Runs, invocations: int, instances: int, monkeypatch: pytes
     nominal = parse_instant(KEYS[0]) + timedelta(hours=instances - 1)
     codes: list[ExitCode] = []
     barrier = threading.Barrier(invocations)
-    asked = ActionOptions(
+    requested = ActionOptions(
         selection=NO_FEED, repo=RepoRequest(config_repo=str(runs.directory / "repo"), variables=os.environ),
         nominal_time=nominal, dry_run=False, approve=None, allow_dirty=False, parallel=2,
     )  # fmt: skip
@@ -40,7 +40,7 @@ def due_at_once(runs: Runs, invocations: int, instances: int, monkeypatch: pytes
     def work() -> None:
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), due=True)
         barrier.wait()
-        codes.append(run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress()).exit_code)
+        codes.append(run_processes(own, requested, SystemClock(), NeverStopped(), NoProgress()).exit_code)
 
     threads = [threading.Thread(target=work) for _ in range(invocations)]
     for each in threads:
@@ -52,7 +52,7 @@ def due_at_once(runs: Runs, invocations: int, instances: int, monkeypatch: pytes
 
 def check(runs: Runs, codes: list[ExitCode], invocations: int, instances: int) -> None:
     """Every instance ran once, and nobody was told of an error."""
-    assert Counter(line.split()[0] for line in runs.said()) == Counter(KEYS[:instances])
+    assert Counter(line.split()[0] for line in runs.output()) == Counter(KEYS[:instances])
     assert len(codes) == invocations
     assert set(codes) <= {ExitCode.DONE, ExitCode.SKIPPED}
 

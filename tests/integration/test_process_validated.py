@@ -32,7 +32,7 @@ def counting(tmp_path: Path) -> Iterator[ValidatedRuns]:
 def test_what_is_as_expected_is_judged_and_then_published(counting: ValidatedRuns) -> None:
     code, result = counting.run()
     assert (code, outcomes(result)) == (0, [("main", "done", None)]), result
-    assert [each.split()[-1] for each in counting.said()] == ["count", "judged"]
+    assert [each.split()[-1] for each in counting.output()] == ["count", "judged"]
     assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == f"clicks of {KEYS[0]}\n"
     assert (counting.at("counts", KEYS[0]) / "_SUCCESS").exists()
     assert (counting.events(), counting.waits(KEYS[0])) == ([("available", "00")], False)
@@ -48,10 +48,10 @@ def test_what_is_bad_is_not_announced_and_not_tried_again_until_somebody_release
     assert (manifest["feed"], manifest["instance"], manifest["run"]) == ("counts", KEYS[1], "1")
     code, result = counting.run(time=KEYS[1])
     assert (code, outcomes(result)) == (1, [("end", "failed", "quality_failed")])
-    assert [each.split()[-1] for each in counting.said()] == ["count", "judged"], "nothing is done again"
+    assert [each.split()[-1] for each in counting.output()] == ["count", "judged"], "nothing is done again"
     counting.release()
     assert counting.run(time=KEYS[1])[0] == 0
-    assert [each.split()[-1] for each in counting.said()] == ["count", "judged"]
+    assert [each.split()[-1] for each in counting.output()] == ["count", "judged"]
     assert (counting.at("counts", KEYS[1]) / "part-0").read_text() == f"bad clicks of {KEYS[1]}\n"
     assert (counting.events(), list(counting.staging.iterdir())) == ([("available", "01")], [])
 
@@ -76,12 +76,12 @@ def test_who_asks_for_the_process_is_told_what_blocks_it_the_page_and_the_comman
 ) -> None:
     counting.run(time=KEYS[1])
     ((page,),) = counting.query("SELECT page FROM verdict")
-    asked = ["--time", KEYS[1]] if command == "triage" else ["--start", KEYS[1]]
+    requested = ["--time", KEYS[1]] if command == "triage" else ["--start", KEYS[1]]
     capsys.readouterr()
-    assert main(["instance", command, "count", *asked, *counting.repo]) == 0
-    told = capsys.readouterr().out
-    assert f"feedctl quality show counts --key {KEYS[1]}" in told
-    assert page in told
+    assert main(["instance", command, "count", *requested, *counting.repo]) == 0
+    reported = capsys.readouterr().out
+    assert f"feedctl quality show counts --key {KEYS[1]}" in reported
+    assert page in reported
 
 
 def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_what_to_run(
@@ -90,11 +90,11 @@ def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_wh
     counting.run(time=KEYS[1])
     capsys.readouterr()
     assert main(["instance", "triage", "counts", "--time", KEYS[1], *counting.repo]) == 0
-    told = capsys.readouterr().out
-    assert "it is blocked by its quality (blocked: " in told
-    assert f"feedctl quality show counts --key {KEYS[1]}" in told
+    reported = capsys.readouterr().out
+    assert "it is blocked by its quality (blocked: " in reported
+    assert f"feedctl quality show counts --key {KEYS[1]}" in reported
     ((page,),) = counting.query("SELECT page FROM verdict")
-    assert f"page: {page}" in told
+    assert f"page: {page}" in reported
 
 
 def test_a_workflow_that_keeps_its_run_metadata_itself_cannot_announce_it(counting: ValidatedRuns) -> None:
@@ -147,7 +147,7 @@ def test_a_workflow_that_writes_past_the_gate_is_told_where_to_write(counting: V
     assert "a workflow must write where ${counts} says" in result["items"][0]["message"]
     counting.write()
     assert counting.run()[0] == 0
-    assert [each.split()[-1] for each in counting.said()] == ["count", "count", "judged"]
+    assert [each.split()[-1] for each in counting.output()] == ["count", "count", "judged"]
 
 
 def test_a_step_that_failed_goes_on_with_what_those_before_it_have_written(counting: ValidatedRuns) -> None:
@@ -162,7 +162,7 @@ def test_a_step_that_failed_goes_on_with_what_those_before_it_have_written(count
     assert counting.run()[0] == 4
     stop.unlink()
     assert counting.run()[0] == 0
-    assert [each.split()[-1] for each in counting.said()] == ["first", "second", "second", "judged"]
+    assert [each.split()[-1] for each in counting.output()] == ["first", "second", "second", "judged"]
     assert sorted(each.name for each in counting.at("counts", KEYS[0]).iterdir()) == ["_SUCCESS", "part-0", "part-1"]
 
 
@@ -191,7 +191,7 @@ def test_what_runs_again_for_late_data_is_judged_before_it_replaces_what_was_ann
         assert found == code
         announced = (counting.at("counts", KEYS[0]) / "part-0").read_text()
         assert announced == (f"clicks of {KEYS[0]}\n" if code else text)
-    assert [each.split()[-1] for each in counting.said()] == ["count", "judged", "late", "judged", "late", "judged"]
+    assert [each.split()[-1] for each in counting.output()] == ["count", "judged", "late", "judged", "late", "judged"]
     assert counting.events() == [("available", "00"), ("updated", "00")]
 
 
@@ -228,5 +228,5 @@ def test_a_table_that_is_to_be_judged_is_refused(counting: ValidatedRuns) -> Non
     table = 'table: "catalog:web:counts#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"\nquality: {suites: [counts]}'
     feed.write_text("\n".join([*lines, table, ""]).replace("availability_flag: _SUCCESS", ""))
     code, result = counting.run()
-    assert (code, counting.said()) == (2, [])
+    assert (code, counting.output()) == (2, [])
     assert "quality of the output counts, which is a table" in str(result)

@@ -22,8 +22,8 @@ DIRECTORY_ACL = (*_OF_DIRECTORY, *(f"default:{entry}" for entry in _OF_DIRECTORY
 
 def asking(directory: Path, source: End, target: End, *properties: str) -> Replication:
     """Copies with properties that are true."""
-    asked = ", ".join(f"{name}: true" for name in properties)
-    more = f"availability_flag: _SUCCESS\nproperties: {{{asked}}}"
+    requested = ", ".join(f"{name}: true" for name in properties)
+    more = f"availability_flag: _SUCCESS\nproperties: {{{requested}}}"
     source.fill(hour(0))
     return Replication(directory=directory, sources={"primary": source}, target=target, more=more)
 

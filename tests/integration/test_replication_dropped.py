@@ -163,9 +163,9 @@ def test_a_part_with_a_file_that_was_never_copied_stays_and_verify_says_why(
     assert removing.run(*ONE, time=KEYS[0])[0] == 0
     assert parts(removing) == ["_SUCCESS", "at", "de", "fr"]
     code, document = removing.feedctl("verify", "clicks")
-    told = [each["message"] for each in document["instances"][0]["differences"] if each["path"].endswith("/fr")]
-    assert (code, len(told)) == (4, 1)
-    assert "no replication removes it" in told[0]
+    output = [each["message"] for each in document["instances"][0]["differences"] if each["path"].endswith("/fr")]
+    assert (code, len(output)) == (4, 1)
+    assert "no replication removes it" in output[0]
 
 
 def test_a_name_that_is_no_directory_any_more_at_the_source_is_not_taken_for_dropped(copying: Replication) -> None:

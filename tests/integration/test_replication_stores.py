@@ -98,9 +98,9 @@ def test_a_run_that_is_killed_leaves_nothing_half_visible_and_the_next_one_compl
         before = {name: b"old" for name in after if not name.endswith("_SUCCESS")}
         target.fill(before)
     source.fill(after)
-    asked = ("--start", KEYS[0], "--end", "2026-03-02T00:00Z")
+    requested = ("--start", KEYS[0], "--end", "2026-03-02T00:00Z")
     for number in range(4):
-        run = copying.started(*asked)
+        run = copying.started(*requested)
         time.sleep(1.2 + number * 0.35)
         run.send_signal(signal.SIGKILL)
         run.communicate()
@@ -114,7 +114,7 @@ def test_a_run_that_is_killed_leaves_nothing_half_visible_and_the_next_one_compl
             assert own in ((wanted, old, set()) if is_aside else (wanted, old)), f"hour {hours} after kill {number}"
             assert all(found[name] in {after[name], before.get(name)} for name in own)
     deadline = time.monotonic() + 120
-    while (code := copying.run(*asked)[0]) == 5 and time.monotonic() < deadline:
+    while (code := copying.run(*requested)[0]) == 5 and time.monotonic() < deadline:
         time.sleep(2)  # the lease of the dead run
     assert code == 0
     assert target.files(hidden=True) == after

@@ -60,8 +60,8 @@ def decide(copying: Replication, verb: str) -> int:
 
 def test_a_bad_instance_is_blocked_and_the_others_go_until_somebody_releases_it(copying: Replication) -> None:
     code, result = copying.run()
-    told = [(KEYS[0], "done", None), (KEYS[1], "failed", "quality_failed"), (KEYS[2], "done", None)]
-    assert (code, outcomes(result)) == (4, told)  # some were done
+    reported = [(KEYS[0], "done", None), (KEYS[1], "failed", "quality_failed"), (KEYS[2], "done", None)]
+    assert (code, outcomes(result)) == (4, reported)  # some were done
     assert copying.target.files() == hour(0) | hour(2)
     trace = (copying.directory / "trace").read_text()
     code, result = copying.run()

@@ -80,7 +80,7 @@ def test_of_two_runs_at_once_one_works_and_the_other_says_so(tmp_path: Path, hdf
         assert second.returncode == ExitCode.SKIPPED, second.stdout + second.stderr
         assert first.wait(_SECONDS) == ExitCode.DONE
     assert feed.tree() == feed.expected(before, old)
-    assert feed.told() == feed.keys(old)
+    assert feed.reported() == feed.keys(old)
 
 
 @pytest.fixture
@@ -123,4 +123,4 @@ def test_a_full_disk_under_ledger_and_audit_file_stops_the_run_and_the_rerun_set
     filler.unlink()
     _wait_until(lambda: _run(feed).returncode != ExitCode.SKIPPED)
     assert feed.tree() == expected
-    assert feed.told() == feed.keys(old)
+    assert feed.reported() == feed.keys(old)

@@ -62,7 +62,7 @@ def test_instances_in_a_read_only_directory_stay_and_are_named_and_all_others_go
     feed.client.set_permission(locked, 0o755)
     assert _evict_as(_USER, feed)[0] == ExitCode.DONE
     assert feed.tree() == feed.expected(before, old)
-    assert feed.told() == feed.keys(old)
+    assert feed.reported() == feed.keys(old)
 
 
 def test_a_locked_directory_in_an_instance_keeps_that_one_alone_though_all_around_it_went_as_a_whole(

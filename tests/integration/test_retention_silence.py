@@ -47,10 +47,10 @@ class FreezesAt:
 
     cluster: HdfsCluster
     change: int
-    turn: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self) -> None:
-        with self.turn:
+        with self.lock:
             self.change -= 1
             if not self.change:
                 self.cluster.freeze_namenode()

@@ -15,10 +15,10 @@ from tests.integration.validations import SETTINGS, Made, answers_to, environmen
 from toolkit.quality import spark_job
 from toolkit.quality.documents import (
     Answer,
-    AskedExpectation,
-    AskedPart,
     ExpectationResult,
     Question,
+    RequestedExpectation,
+    RequestedPart,
     read_answer,
     write_question,
 )
@@ -45,12 +45,12 @@ ALL_KINDS = (
 )
 
 
-def question(place: Path, *expectations: AskedExpectation, shows_values: bool = True, **more: object) -> Question:
+def question(place: Path, *expectations: RequestedExpectation, shows_values: bool = True, **more: object) -> Question:
     numbered = tuple(replace(each, position=place) for place, each in enumerate(expectations))
-    asked = Question(
-        parts=(AskedPart(uri=str(place)),), format="parquet", expectations=numbered, shows_values=shows_values
+    requested = Question(
+        parts=(RequestedPart(uri=str(place)),), format="parquet", expectations=numbered, shows_values=shows_values
     )
-    return replace(asked, **more)  # type: ignore[arg-type]
+    return replace(requested, **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,11 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
     (lines / "part-0").write_text("1|fra|0.5\n2||x\n\\N|\\N|9.5|more\n4\n")
     keys = {"day": "int", "country": "string"}
     parts = (
-        AskedPart(uri=str(rows), keys={"day": "01", "country": "d/e"}),
-        AskedPart(uri=str(none), keys={"day": "1", "country": "it's"}),
-        AskedPart(uri=str(many), keys={"day": "2", "country": "__HIVE_DEFAULT_PARTITION__"}),
+        RequestedPart(uri=str(rows), keys={"day": "01", "country": "d/e"}),
+        RequestedPart(uri=str(none), keys={"day": "1", "country": "it's"}),
+        RequestedPart(uri=str(many), keys={"day": "2", "country": "__HIVE_DEFAULT_PARTITION__"}),
     )
-    asked = {
+    requested = {
         "all kinds": question(rows, *ALL_KINDS),
         "all kinds, no values": question(rows, *ALL_KINDS, shows_values=False),
         "no rows": question(none, NOT_NULL, THREE_ROWS),
@@ -106,7 +106,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
             expect("expect_column_distinct_values_to_equal_set", column="day", value_set=[7]), THREE_ROWS,
             format="text", options={"sep": "|", "nullValue": "\\N"}, keys={"day": "int"},
             columns={"id": "int", "colo": "string", "amount": "decimal(10,1)"},
-            parts=(AskedPart(uri=str(lines), keys={"day": "7"}),),
+            parts=(RequestedPart(uri=str(lines), keys={"day": "7"}),),
         ),
         "a table without partitions": question(rows, NOT_NULL, THREE_ROWS, columns={"id": "int", "colo": "string"}),
         "sample": question(
@@ -117,7 +117,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
         "nowhere": question(folder / "nowhere", *usual),
         "not of the format": question(csv, *usual, format="orc"),
     }  # fmt: skip
-    return answers_to(folder / "answers", made, asked)
+    return answers_to(folder / "answers", made, requested)
 
 
 def by_type(answer: Answer) -> dict[str, ExpectationResult]:
@@ -224,18 +224,18 @@ def test_the_settings_and_secrets_of_a_cluster_change_nothing_of_a_table(tmp_pat
     place.mkdir()
     (place / "part-0").write_text("7\n")
     key = "${env:SECRET}"
-    asked = question(
+    requested = question(
         tmp_path,
         expect("expect_column_values_to_be_in_set", column="ds", value_set=[key]),
         expect("expect_column_values_to_not_be_null", column="id"),
-        parts=(AskedPart(uri=str(place), keys={"ds": key}),),
+        parts=(RequestedPart(uri=str(place), keys={"ds": key}),),
         format="text",
         options={"sep": ",", "nullValue": ""},
         columns={"id": "int"},
         keys={"ds": "string"},
     )
-    given, told = tmp_path / "question.json", tmp_path / "answer.json"
-    write_question(given, asked)
+    given, reported = tmp_path / "question.json", tmp_path / "answer.json"
+    write_question(given, requested)
     theirs = {
         "spark.sql.catalog.spark_catalog": "com.example.NotThere",
         "spark.sql.variable.substitute": "true",
@@ -243,12 +243,12 @@ def test_the_settings_and_secrets_of_a_cluster_change_nothing_of_a_table(tmp_pat
     }
     settings = [word for name, value in (SETTINGS | theirs).items() for word in ("--conf", f"{name}={value}")]
     ran = subprocess.run(
-        [SPARK_SUBMIT, *settings, spark_job.__file__, given, told],
+        [SPARK_SUBMIT, *settings, spark_job.__file__, given, reported],
         env=environment() | {"SECRET": "open sesame"}, cwd=tmp_path, capture_output=True, text=True, timeout=600,
         check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr[-6000:]
-    answer = read_answer(told)
+    answer = read_answer(reported)
     assert (answer.refused, [each.success for each in answer.findings]) == ("", [True, True])
 
 
@@ -261,22 +261,22 @@ def test_what_hive_reads_otherwise_than_spark_is_read_as_hive_does_or_refused(tm
         "type": '{"id": "five"}\n',
         "words": "TRUE\nfalse\n1\nyes\n",
     }
-    asked = {}
+    requested = {}
     for name, text in written.items():
         place = tmp_path / name / "value=1"  # Spark calls the column of lines so
         place.mkdir(parents=True)
         (place / "part-0").write_text(text)
         is_text = name == "words"
-        asked[name] = question(
+        requested[name] = question(
             place,
             expect("expect_column_values_to_not_be_null", column="id"),
-            parts=(AskedPart(uri=str(place), keys={"value": "1"}),),
+            parts=(RequestedPart(uri=str(place), keys={"value": "1"}),),
             format="text" if is_text else "json",
             options={"sep": ",", "nullValue": ""} if is_text else {"mode": "FAILFAST"},
             columns={"id": "boolean" if is_text else "bigint"},
             keys={"value": "string"},
         )
-    answers = answers_to(tmp_path / "made", [], asked)
+    answers = answers_to(tmp_path / "made", [], requested)
     assert {name for name, each in answers.items() if each.refused} == {"case", "half", "type"}
     assert "differ from those of its columns in their case" in answers["case"].refused
     assert [each.success for each in answers["same"].findings] == [True]
@@ -292,7 +292,7 @@ def test_no_value_of_a_row_leaves_the_process(tmp_path: Path) -> None:
     )
     place = tmp_path / "rows"
     answers_to(tmp_path / "made", [Made(query=rows, place=place)], {})
-    asked = question(
+    requested = question(
         place,
         expect("expect_column_values_to_be_in_set", column="mail", value_set=["a"]),
         expect("expect_column_distinct_values_to_equal_set", column="mail", value_set=["a"]),
@@ -310,42 +310,42 @@ def test_no_value_of_a_row_leaves_the_process(tmp_path: Path) -> None:
         expect("expect_column_values_to_match_strftime_format", column="name", strftime_format="%Y"),
         shows_values=False, allows_sql=True,
     )  # fmt: skip
-    given, told = tmp_path / "question.json", tmp_path / "answer.json"
-    write_question(given, asked)
+    given, reported = tmp_path / "question.json", tmp_path / "answer.json"
+    write_question(given, requested)
     settings = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
     ran = subprocess.run(
-        [SPARK_SUBMIT, *settings, spark_job.__file__, given, told],
+        [SPARK_SUBMIT, *settings, spark_job.__file__, given, reported],
         env=environment() | {"PYTHONPATH": ""}, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr[-6000:]
-    answer = read_answer(told)
-    assert len(answer.findings) == len(asked.expectations)
-    assert (answer.rows, [each.success for each in answer.findings]) == (2, [False] * len(asked.expectations))
-    for said in (ran.stdout, ran.stderr, told.read_text()):
-        assert planted not in said
-        assert "77117" not in said
+    answer = read_answer(reported)
+    assert len(answer.findings) == len(requested.expectations)
+    assert (answer.rows, [each.success for each in answer.findings]) == (2, [False] * len(requested.expectations))
+    for output in (ran.stdout, ran.stderr, reported.read_text()):
+        assert planted not in output
+        assert "77117" not in output
 
 
 def test_without_great_expectations_nothing_is_judged_and_it_says_what_to_install(tmp_path: Path) -> None:
     fake = tmp_path / "path" / "great_expectations"
     fake.mkdir(parents=True)
     (fake / "__init__.py").write_text("raise ModuleNotFoundError('no', name='great_expectations')\n")
-    given, told = tmp_path / "question.json", tmp_path / "answer.json"
+    given, reported = tmp_path / "question.json", tmp_path / "answer.json"
     write_question(given, question(tmp_path, NOT_NULL))
     known = environment() | {"PYTHONPATH": str(fake.parent)}
-    subprocess.run([sys.executable, spark_job.__file__, given, told], env=known, check=True, timeout=300)
-    assert read_answer(told).findings == ()
-    assert "great_expectations is not installed" in read_answer(told).refused
-    assert "feedctl[quality]" in read_answer(told).refused
+    subprocess.run([sys.executable, spark_job.__file__, given, reported], env=known, check=True, timeout=300)
+    assert read_answer(reported).findings == ()
+    assert "great_expectations is not installed" in read_answer(reported).refused
+    assert "feedctl[quality]" in read_answer(reported).refused
 
 
 def test_a_question_that_is_not_understood_has_no_answer(tmp_path: Path) -> None:
-    given, told = tmp_path / "question.json", tmp_path / "answer.json"
+    given, reported = tmp_path / "question.json", tmp_path / "answer.json"
     given.write_text('{"version": 2}')
     ran = subprocess.run(
-        [sys.executable, spark_job.__file__, given, told],
+        [sys.executable, spark_job.__file__, given, reported],
         env=environment(), capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ran.returncode == 2
     assert "not of version 1" in ran.stderr
-    assert not told.exists()
+    assert not reported.exists()

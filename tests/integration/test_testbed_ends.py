@@ -52,7 +52,7 @@ def running_tests(directory: Path, *, seconds: float) -> Iterator[subprocess.Pop
             process.kill()
 
 
-def told(directory: Path) -> tuple[int, Path]:
+def reported(directory: Path) -> tuple[int, Path]:
     """The server's process and the directory that both workers tell, which must be the same."""
     files = [directory / "told0", directory / "told1"]
     wait_until(lambda: all(file.exists() for file in files))
@@ -73,7 +73,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, number: signal.Signals) -> None:
     with running_tests(tmp_path, seconds=600) as run:
-        server, directory = told(tmp_path)
+        server, directory = reported(tmp_path)
         assert directory.is_dir()
         run.send_signal(number)
         wait_until(lambda: not is_alive(server) and not directory.exists())
@@ -82,7 +82,7 @@ def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, n
 @pytest.mark.soak
 def test_a_run_that_comes_to_its_end_has_ended_its_servers_itself(tmp_path: Path) -> None:
     with running_tests(tmp_path, seconds=0.5) as run:
-        server, directory = told(tmp_path)
+        server, directory = reported(tmp_path)
         try:
             assert run.wait(_SECONDS) == 0
         except subprocess.TimeoutExpired:

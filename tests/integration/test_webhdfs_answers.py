@@ -218,7 +218,7 @@ def test_an_answer_to_a_renaming_may_be_empty_but_not_a_no() -> None:
     def renamed(answer: Answer) -> Callable[[str], Answer]:
         found = as_json({"FileStatus": _STATUS})
         missing = remote("java.io.FileNotFoundException", status=404)
-        return lambda asked: answer if "op=RENAME" in asked else missing if "/y" in asked else found
+        return lambda requested: answer if "op=RENAME" in requested else missing if "/y" in requested else found
 
     with serving(renamed(Answer())) as web:
         _service(web).rename(_PATH, _BASE.child("y"))

@@ -133,7 +133,7 @@ def killed_and_run_again(runs: ValidatedRuns, key: str, moment: str, *, is_bad: 
     place = runs.staging if moment == "after" and is_bad else runs.directory / "data/counts"
     moments: Mapping[str, Callable[[], bool]] = {
         "before": lambda: runs.waits(key),
-        "during": lambda: "judged" in runs.said(),
+        "during": lambda: "judged" in runs.output(),
         "after": lambda: is_there(place, runs.at("counts", key).name),
     }
     deadline = clock.monotonic() + 90

@@ -14,8 +14,8 @@ from tests.testbed import java
 from tests.testbed.quick_spark import quick_spark
 from toolkit.quality.documents import (
     Answer,
-    AskedExpectation,
     Question,
+    RequestedExpectation,
     read_answer,
     read_question,
     write_answer,
@@ -43,9 +43,9 @@ class Made:
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-def expect(type_: str, *, suite: str = "clicks", severity: str = "critical", **kwargs: object) -> AskedExpectation:
+def expect(type_: str, *, suite: str = "clicks", severity: str = "critical", **kwargs: object) -> RequestedExpectation:
     """An expectation; `question` gives it its position."""
-    return AskedExpectation(suite=suite, position=0, type=type_, kwargs=kwargs, severity=severity)
+    return RequestedExpectation(suite=suite, position=0, type=type_, kwargs=kwargs, severity=severity)
 
 
 def environment() -> dict[str, str]:
@@ -82,8 +82,8 @@ def _main() -> None:
     session = SparkSession.builder.config(map=dict(SETTINGS)).getOrCreate()
     for query, place, form, options in made:
         session.sql(query).write.format(form).options(**options).mode("overwrite").save(place)
-    for asked in sorted(Path(sys.argv[1]).glob("*.question")):
-        write_answer(asked.with_suffix(".answer"), evaluate(session, read_question(asked)))
+    for requested in sorted(Path(sys.argv[1]).glob("*.question")):
+        write_answer(requested.with_suffix(".answer"), evaluate(session, read_question(requested)))
         assert not session.sparkContext._jsc.getPersistentRDDs(), "what was kept for judging is let go"  # noqa: SLF001
     session.stop()
 

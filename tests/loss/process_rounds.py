@@ -127,7 +127,7 @@ def ledger_outages(directory: Path, rounds: int, seed: int) -> None:
         assert code == 0, f"{name}: {result}"
         assert all(each is None for each in seen), f"{name}: a flag came while the ledger was away"
         assert read(runs) == {"part-0": f"clicks of {KEY}\n"}, name
-        assert (len(runs.said()), runs.events()) == (1, [("available", "00")]), name
+        assert (len(runs.output()), runs.events()) == (1, [("available", "00")]), name
         assert runs.query("SELECT status FROM step_run") == [("succeeded",)], name
 
 
@@ -216,5 +216,5 @@ def ordered_reruns(directory: Path, rounds: int, seed: int) -> None:
             run_app(late_check.app, runs.arguments("--due", time=FIRST))
             assert runs.statuses()[1:] == [("00", 2, "ready")], name
         assert runs.run("--due")[0] == 0, name
-        assert runs.said() == [f"{KEY} count"] * 2, name
+        assert runs.output() == [f"{KEY} count"] * 2, name
         assert runs.statuses()[1:] == [("00", 2, "succeeded")], name

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tests.integration.process_runs import KEYS, Runs
 from tests.integration.replications import End
-from toolkit.actions.choosing import NO_FEED, EntitySelection
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import NO_FEED, EntitySelection
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.process import ProcessOptions, run_processes
@@ -23,7 +23,7 @@ from toolkit.bootstrap.retention import evict
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
 from toolkit.entities import Engine
-from toolkit.process_runner.choosing import ProcessSelection
+from toolkit.process_runner.selection import ProcessSelection
 from toolkit.process_runner.targets import ProcessResult
 from toolkit.programs.port import StepCall, StepEnd, StepMark
 from toolkit.retention import RetentionResult
@@ -107,8 +107,8 @@ class Rewriting:
         """A forced run of an instance, which writes the output's instance of its own time, or of another one."""
         writer = PartWriter(end=self.end, place=self.at(into or key), text=text, between=between)
         own = ProcessOptions(selection=ProcessSelection(name="count", cluster=None), is_forced=True)
-        asked = self._options(NO_FEED, parse_instant(key))
-        return run_processes(own, asked, SystemClock(), NeverStopped(), NoProgress(), {Engine.COMMAND: writer})
+        requested = self._options(NO_FEED, parse_instant(key))
+        return run_processes(own, requested, SystemClock(), NeverStopped(), NoProgress(), {Engine.COMMAND: writer})
 
     def evict(self, feed: str = "counts") -> RetentionResult:
         """A run of retention."""
@@ -155,8 +155,8 @@ class Rewriting:
     def events(self, key: str = KEY) -> list[tuple[str, int]]:
         """Return the events of the instance and the run of each, read from the database file."""
         with contextlib.closing(sqlite3.connect(self.directory / "ledger.db")) as ledger:
-            asked = "SELECT kind, run_id FROM event WHERE feed = 'counts' AND instance_key = ? ORDER BY sequence"
-            return [(str(kind), int(run)) for kind, run in ledger.execute(asked, (key,))]
+            requested = "SELECT kind, run_id FROM event WHERE feed = 'counts' AND instance_key = ? ORDER BY sequence"
+            return [(str(kind), int(run)) for kind, run in ledger.execute(requested, (key,))]
 
 
 def whole(text: str) -> dict[str, str]:

@@ -65,21 +65,21 @@ def test_a_run_does_not_write_what_retention_is_removing(
 ) -> None:
     """The process is asked for while the instance is written down as going, and before it has gone."""
     site = _written(tmp_path, archives=archives)
-    asked: list[ProcessResult] = []
+    calls: list[ProcessResult] = []
     removed, archived = SingleDelete.remove, ArchivedDelete.remove
 
     def remove(self: SingleDelete, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
-        asked.append(site.process())
+        calls.append(site.process())
         return removed(self, item, gone_by_us=gone_by_us)
 
     def archive(self: ArchivedDelete, item: PlanItem) -> Removed:
-        asked.append(site.process())
+        calls.append(site.process())
         return archived(self, item)
 
     monkeypatch.setattr(*((ArchivedDelete, "remove", archive) if archives else (SingleDelete, "remove", remove)))
     (item,) = site.evict().items
     monkeypatch.undo()
-    (refused,) = asked
+    (refused,) = calls
     (target,) = refused.targets
     assert item.outcome is Outcome.DONE
     assert refused.exit_code is ExitCode.NOT_YET
@@ -98,17 +98,17 @@ def test_a_new_instance_waits_until_the_directory_above_it_has_gone(
     site.fill(*KEYS[:4])
     for key in KEYS[:3]:
         assert site.process(key=key).exit_code is ExitCode.DONE
-    asked: list[ExitCode] = []
+    calls: list[ExitCode] = []
     removed, one_by_one = SingleDelete.remove, threading.Lock()
 
     def remove(self: SingleDelete, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
         with one_by_one:
-            asked.append(site.process(key=KEYS[3]).exit_code)
+            calls.append(site.process(key=KEYS[3]).exit_code)
         return removed(self, item, gone_by_us=gone_by_us)
 
     monkeypatch.setattr(SingleDelete, "remove", remove)
     assert site.evict().exit_code is ExitCode.DONE
-    assert asked == [ExitCode.NOT_YET] * 3
+    assert calls == [ExitCode.NOT_YET] * 3
     assert site.process(key=KEYS[3]).exit_code is ExitCode.DONE
     assert site.seen(key=KEYS[3]) == whole("new")
 
@@ -126,7 +126,7 @@ def test_instances_that_write_one_output_run_at_the_same_time(tmp_path: Path) ->
 
 def _asked_meanwhile(site: Rewriting, monkeypatch: pytest.MonkeyPatch, feed: str, row: str = "") -> ProcessResult:
     """The process is asked for after retention of a feed has looked for writers, and before something goes."""
-    asked: list[ProcessResult] = []
+    calls: list[ProcessResult] = []
     removed = SingleDelete.remove
 
     def remove(self: SingleDelete, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
@@ -134,12 +134,12 @@ def _asked_meanwhile(site: Rewriting, monkeypatch: pytest.MonkeyPatch, feed: str
             with contextlib.closing(sqlite3.connect(site.directory / "ledger.db")) as ledger:
                 ledger.execute("UPDATE item SET path = ? WHERE kind = 'instance:data'", (row,))
                 ledger.commit()
-        asked.append(site.process())
+        calls.append(site.process())
         return removed(self, item, gone_by_us=gone_by_us)
 
     monkeypatch.setattr(SingleDelete, "remove", remove)
     assert site.evict(feed).exit_code is ExitCode.DONE
-    (found,) = asked
+    (found,) = calls
     return found
 
 

@@ -14,12 +14,12 @@ from datetime import datetime
 from functools import partial
 
 from toolkit.actions.action import Applied, Recovery, RunContext
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, TargetPlan
 from toolkit.actions.progress import Progress
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.actions.runner import Targets
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.cli.action_command import ActionCommand

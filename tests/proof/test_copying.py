@@ -19,8 +19,8 @@ from tests.e2e.retention_runs import looking_into, sqlite_url
 from tests.proof.copying import CopyOptions, execute
 from tests.short_leases import short_leases
 from toolkit.ledger import events
-from toolkit.ledger.runs import finding, items
-from toolkit.ledger.runs.finding import RunFilter
+from toolkit.ledger.runs import items, queries
+from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.rendering.tables import ResultFormat
 from toolkit.result import ExitCode
@@ -58,9 +58,9 @@ class Scene:
             (directory / "a").write_bytes(b"a" * 10)
             (directory / "part" / "b").write_bytes(b"b" * size)
 
-    def run(self, day: int = 3, most: int = 100, **asked: object) -> tuple[int, dict[str, object]]:
+    def run(self, day: int = 3, most: int = 100, **requested: object) -> tuple[int, dict[str, object]]:
         """Exit code and result."""
-        code = execute(str(self.repo.path), f"2026-03-{day:02d}T00:00Z", self.own(most), **asked)  # type: ignore[arg-type]
+        code = execute(str(self.repo.path), f"2026-03-{day:02d}T00:00Z", self.own(most), **requested)  # type: ignore[arg-type]
         return code, json.loads(self.capsys.readouterr().out)
 
     def own(self, most: int = 100) -> CopyOptions:
@@ -74,11 +74,15 @@ class Scene:
     def ledger(self) -> tuple[list[RunStatus], list[tuple[str, ItemState, str | None]], list[str]]:
         """Runs, items, and the instances that are told to be there."""
         with looking_into(sqlite_url(self.repo)) as ledger:
-            runs = ledger.read(lambda tx: finding.find(tx, RunFilter(entity="clicks", all_attempts=True)))
+            runs = ledger.read(lambda tx: queries.find(tx, RunFilter(entity="clicks", all_attempts=True)))
             runs.sort(key=lambda run: run.run_id)
             left = [each for run in runs for each in ledger.read(partial(items.of_run, run_id=run.run_id))]
-            told = [each.instance_key[:10] for each in ledger.read(lambda tx: events.after(tx, 0))]
-        return [run.status for run in runs], [(each.instance_key[8:10], each.state, each.code) for each in left], told
+            reported = [each.instance_key[:10] for each in ledger.read(lambda tx: events.after(tx, 0))]
+        return (
+            [run.status for run in runs],
+            [(each.instance_key[8:10], each.state, each.code) for each in left],
+            reported,
+        )
 
 
 @pytest.fixture
@@ -118,10 +122,10 @@ def test_a_run_copies_what_is_due_and_a_second_one_has_nothing_to_do(scene: Scen
     assert (code, _outcomes(result)) == (0, [("04", "done")])
     code, result = scene.run(day=4)
     assert (code, _outcomes(result), result["feeds"][0]["copied_before"]) == (0, [], 4)  # type: ignore[index]
-    statuses, written, told = scene.ledger()
+    statuses, written, reported = scene.ledger()
     assert statuses == [RunStatus.SUCCEEDED] * 3
     assert written == [(f"{day:02d}", ItemState.DONE, None) for day in (1, 2, 3, 4)]
-    assert told == ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]
+    assert reported == ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]
     lines = [(line["what"], line["state"]) for line in scene.repo.audit if line["what"] in {"batch", "item"}]
     assert lines == [("batch", "intended"), *[("item", "done")] * 3, ("batch", "intended"), ("item", "done")]
 
@@ -169,12 +173,12 @@ def test_a_copy_that_died_in_its_middle_is_never_half_visible_and_the_next_run_m
     assert (code, scene.copied()) == (0, _files(1, 2, 3))
     assert (scene.into / f"clicks/2026/03-{day:02d}/part/b").stat().st_size == LIMIT + 1
     assert "an earlier run left 3 copies open" in result["feeds"][0]["notes"][0]  # type: ignore[index]
-    statuses, written, told = scene.ledger()
+    statuses, written, reported = scene.ledger()
     assert (statuses[0], statuses[-1]) == (RunStatus.KILLED, RunStatus.SUCCEEDED)
     first = {key: (state, code) for key, state, code in written[:3]}
     assert first[f"{day:02d}"] == (ItemState.FAILED, "interrupted")
     assert all(state is ItemState.DONE for key, (state, _) in first.items() if f"03-{key}" in whole)
-    assert sorted(told) == ["2026-03-01", "2026-03-02", "2026-03-03"]
+    assert sorted(reported) == ["2026-03-01", "2026-03-02", "2026-03-03"]
 
 
 def _as_soon_as_the_lease_is_free(scene: Scene) -> tuple[int, dict[str, object]]:

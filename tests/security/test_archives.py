@@ -142,8 +142,8 @@ def test_a_member_that_leads_back_is_not_read_for_ever(tmp_path: Path) -> None:
 def test_a_member_that_is_larger_than_it_says_is_not_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("repo.yaml", bytes(200 << 20))
-    lying = (tmp_path / "a.zip").read_bytes().replace((200 << 20).to_bytes(4, "little"), (10).to_bytes(4, "little"))
-    (tmp_path / "a.zip").write_bytes(lying)
+    forged = (tmp_path / "a.zip").read_bytes().replace((200 << 20).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    (tmp_path / "a.zip").write_bytes(forged)
     tracemalloc.start()
     try:
         with pytest.raises(BadArchive, match="cannot be read"):

@@ -132,9 +132,9 @@ def test_a_host_that_asks_for_secrets_gets_none(asks: str, password: str) -> Non
         with closing(connected(location, read_only=True)) as ledger, pytest.raises(LedgerUnavailable):
             ledger.read(lambda tx: tx.connection.exec_driver_sql("SELECT 1").close())
     assert (host.startup["user"], host.startup["database"]) == ("feedctl", "ledger")
-    said = f"{host.startup} {host.heard!r}"
-    assert "leak" not in said
-    assert PASSWORD not in said
+    output = f"{host.startup} {host.heard!r}"
+    assert "leak" not in output
+    assert PASSWORD not in output
     if asks != "scram":
         assert host.heard in {b"", b"X\0\0\0\x04"}, "a client that leaves says so by X"
 

@@ -149,11 +149,11 @@ def test_a_table_whose_directory_moves_between_plan_and_drop_keeps_its_partition
     class Moving(MemoryMetastore):
         """Its owner moves the table once the plan was made."""
 
-        asked = 0
+        requested = 0
 
         def partitions(self, name, names):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-            self.asked += 1
-            if self.asked > 1:
+            self.requested += 1
+            if self.requested > 1:
                 site.move("hdfs://ns1/elsewhere/clicks")
             return super().partitions(name, names)
 

@@ -18,7 +18,7 @@ import pytest
 
 from tests.unit.config_source.checkouts import REPO, checkout, git, write
 from toolkit.cli.lint import LintFlags
-from toolkit.cli.linting import BaselineFile, lint_config_repo
+from toolkit.cli.lint_run import BaselineFile, lint_config_repo
 from toolkit.cli.option_values import reference_time
 from toolkit.config_source import (
     Snapshot,

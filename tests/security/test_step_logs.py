@@ -61,8 +61,8 @@ def test_a_row_does_not_choose_the_file_that_is_printed(site: Site, feedctl: Fee
     other.write_text("another step's\n")
     for place in (secret, other, f"{log.parent}/../{log.parent.name}/{log.name}"):
         forge(site, "step_run", log_location=str(place))
-        said = feedctl("instance", "logs", "clicks_job", "--time", NOON).out
-        assert said.endswith(f"{place}, which is not its place below {site.root}/logs, so it is not printed\n")
+        output = feedctl("instance", "logs", "clicks_job", "--time", NOON).out
+        assert output.endswith(f"{place}, which is not its place below {site.root}/logs, so it is not printed\n")
 
 
 @pytest.mark.parametrize("made", ["link", "linked folder", "pipe"])

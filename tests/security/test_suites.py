@@ -22,7 +22,7 @@ from toolkit.actions.validation import QualityFailed
 from toolkit.entities.quality import Expectation, Suite
 from toolkit.entities.suite_code import allows_suite_sql, code_in
 from toolkit.ledger.database import Ledger
-from toolkit.quality.documents import Answer, AskedExpectation
+from toolkit.quality.documents import Answer, RequestedExpectation
 
 ROWS = "SELECT * FROM VALUES (1, 'fra'), (2, 'ams') AS rows(id, colo)"
 
@@ -83,9 +83,9 @@ def test_a_run_asks_nothing_of_a_suite_with_sql(tmp_path: Path, sqlite_ledger: L
     bench = _bench(tmp_path, "unexpected_rows_expectation", {"unexpected_rows_query": "SELECT 1"}, sqlite_ledger)
     with pytest.raises(QualityFailed, match=r"is SQL, which a suite must not have; only the operator.*ALLOW_SUITE_SQL"):
         bench.validator.validate(bench.written, lambda: None)
-    assert bench.process.asked == []
+    assert bench.process.questions == []
     replace(bench.validator, allows_sql=True).validate(bench.written, lambda: None)
-    assert [question.allows_sql for question, _ in bench.process.asked] == [True]
+    assert [question.allows_sql for question, _ in bench.process.questions] == [True]
 
 
 def test_what_is_fetched_is_refused_also_where_sql_is_allowed(tmp_path: Path, sqlite_ledger: Ledger) -> None:
@@ -93,7 +93,7 @@ def test_what_is_fetched_is_refused_also_where_sql_is_allowed(tmp_path: Path, sq
     bench = _bench(tmp_path, "expect_column_values_to_match_json_schema", schema, sqlite_ledger)
     with pytest.raises(QualityFailed, match="would be fetched"):
         replace(bench.validator, allows_sql=True).validate(bench.written, lambda: None)
-    assert bench.process.asked == []
+    assert bench.process.questions == []
 
 
 CODE = (
@@ -157,7 +157,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
         *(expect("unexpected_rows_expectation", unexpected_rows_query=each) for each in HARMLESS),
         _not_null(row_condition="colo = 'fra' AND length(colo) > 1", condition_parser="spark"),
     ]
-    asked = {
+    questions = {
         "code": question(rows, *code, allows_sql=True),
         "harmless": question(rows, *harmless, allows_sql=True),
         "not allowed": question(rows, *harmless, *code),
@@ -169,12 +169,12 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
             allows_sql=True,
         ),
     }
-    found = answers_to(folder / "answers", [Made(query=ROWS, place=rows)], asked)
+    found = answers_to(folder / "answers", [Made(query=ROWS, place=rows)], questions)
     assert not place.exists()
     return found
 
 
-def _not_null(row_condition: object, **kwargs: str) -> AskedExpectation:
+def _not_null(row_condition: object, **kwargs: str) -> RequestedExpectation:
     return expect("expect_column_values_to_not_be_null", column="id", row_condition=row_condition, **kwargs)
 
 

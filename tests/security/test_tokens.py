@@ -262,15 +262,15 @@ def test_httpfs_which_sends_to_itself_gets_the_ticket_again() -> None:
 
 
 class _Redirecting(BaseAdapter):
-    """A NameNode that sends to this address; `asked` has the addresses of all requests."""
+    """A NameNode that sends to this address; `calls` has the addresses of all requests."""
 
     def __init__(self, to: str) -> None:
         super().__init__()
         self.to = to
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def send(self, request: PreparedRequest, *_: object, **__: object) -> Response:
-        self.asked.append(str(request.url))
+        self.calls.append(str(request.url))
         response = Response()
         response.status_code, response.request = 307, request
         response.headers["location"] = self.to

@@ -80,8 +80,8 @@ def test_only_two_dots_are_two_dots(name: str) -> None:
 
 @pytest.mark.parametrize("text", ["'; DROP TABLE hold; --", '" OR 1=1 --', "%s :x ${y} {z}", "\\'; SELECT 1"])
 def test_sql_in_a_value_is_a_value(text: str, sqlite_ledger: Ledger) -> None:
-    asked = NewHold(feed=text, cluster=text, start_key=text, end_key=text, reason=text, owner=text)
-    sqlite_ledger.write(lambda tx: add(tx, asked, text))
+    requested = NewHold(feed=text, cluster=text, start_key=text, end_key=text, reason=text, owner=text)
+    sqlite_ledger.write(lambda tx: add(tx, requested, text))
     (row,) = sqlite_ledger.read(lambda tx: tx.execute(sa.select(hold)).mappings().all())
     assert {row[each] for each in ("feed", "cluster", "reason", "owner", "added_by")} == {text}
 

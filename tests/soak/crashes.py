@@ -45,9 +45,9 @@ class Crashes:
     victims: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} {victim}" for victim, count in sorted(self.victims.items()))
+        reported = ", ".join(f"{count} {victim}" for victim, count in sorted(self.victims.items()))
         return (
-            f"{self.rounds} evictions killed ({told}): {self.midway} in the middle of deleting, "
+            f"{self.rounds} evictions killed ({reported}): {self.midway} in the middle of deleting, "
             f"{self.untouched} before, {self.finished} after; nothing that stays was ever gone"
         )
 
@@ -80,7 +80,7 @@ def one_round(
     done = _run_again(feed)
     assert done.returncode == 0, done.stdout + done.stderr
     assert feed.tree() == expected
-    assert feed.told() == feed.keys(old)
+    assert feed.reported() == feed.keys(old)
 
 
 def _point_of_death(

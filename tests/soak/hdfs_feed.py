@@ -110,7 +110,7 @@ class HdfsFeed:
                 left.pop(parent, None)
         return left
 
-    def told(self) -> Counter[str]:
+    def reported(self) -> Counter[str]:
         """How often the ledger says that an instance was evicted."""
         with sqlite3.connect(self.directory / "ledger.db") as ledger:
             rows = ledger.execute("SELECT instance_key FROM event WHERE kind = 'evicted'")

@@ -19,7 +19,7 @@ from tests.databases.ledgers import open_ledger
 from tests.soak.ledger_holds import held, overlaps
 from tests.soak.ledger_worker import RunCommands, drain, work
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs.ending import abort_job
+from toolkit.ledger.jobs.job_end import abort_job
 from toolkit.ledger.registry.sync import sync
 from toolkit.ledger.tables import archive, batch, process, queue, run, step, upstream
 from toolkit.ledger.vocabulary import BatchKind, RunStatus
@@ -53,7 +53,7 @@ class Swarm:
             ledger.write(lambda tx: sync(tx, chain_and_diamond(), "swarm"))
             counts = self._work(str(url), forks, ledger, acknowledged)
             drained = forks.call(drain, str(url), acknowledged)
-            assert drained.code == 0, drained.said
+            assert drained.code == 0, drained.output
             ledger.read(lambda tx: _check(tx.connection, acknowledged))
         return counts
 
@@ -65,9 +65,9 @@ class Swarm:
                 counts["killed"] += 1
                 _bury(ledger, ended)
             elif ended.code:
-                failed.append(ended.said)
+                failed.append(ended.output)
             else:
-                counts.update(json.loads(ended.said))
+                counts.update(json.loads(ended.output))
         assert not failed, f"{len(failed)} workers failed, the first with\n{failed[0]}"
         return counts
 

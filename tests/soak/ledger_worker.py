@@ -25,16 +25,16 @@ from toolkit.ledger.batches.files import enqueue
 from toolkit.ledger.batches.rows import FeedInstance, NewFile
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.jobs.ending import halt_job, term_job
 from toolkit.ledger.jobs.errors import JobIsRunning, NothingEnqueued
+from toolkit.ledger.jobs.job_end import halt_job, term_job
+from toolkit.ledger.jobs.job_start import init_job
 from toolkit.ledger.jobs.rows import JobRef, StartedJob
-from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.jobs.steps import halt_step, init_step, term_step
-from toolkit.ledger.runs import leases, starting, status
+from toolkit.ledger.runs import leases, run_start, status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, RunIsActive
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, ProcessKind, RunStatus
 
 T = TypeVar("T")
@@ -160,7 +160,7 @@ class Worker:
         """Lease something, keep it for a moment, perhaps renew it, and give it back."""
         number = self._chance.randrange(_KEYS)
         try:
-            run = self._write(lambda tx: starting.start(tx, self._request(number))).run
+            run = self._write(lambda tx: run_start.start(tx, self._request(number))).run
         except (LeaseHeld, RunIsActive) as refused:
             self.counts[refused.code] += 1
             return

@@ -65,9 +65,9 @@ class Seen:
     codes: Counter[int] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        told = ", ".join(f"{count} {victim}" for victim, count in sorted(self.victims.items()))
+        reported = ", ".join(f"{count} {victim}" for victim, count in sorted(self.victims.items()))
         return (
-            f"{self.victims.total()} replications lost a process ({told}), {self.midway} of them midway; exit codes "
+            f"{self.victims.total()} lost a process ({reported}), {self.midway} of them midway; exit codes "
             f"{dict(self.codes)}; nothing half was ever seen"
         )
 

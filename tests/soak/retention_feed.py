@@ -83,8 +83,8 @@ class _Work:
     def open(self, run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext:
         guard, is_run = Guard(run=run, conditions=conditions), isinstance(run, ActiveRun)
         check = guard.check if is_run else run.check
-        turn = check if self.limiter is None else partial(self.limiter.acquire, check)
-        system = self.opening.opened(self.place.spec, turn, check, read_only=not is_run)
+        wait_for_rate = check if self.limiter is None else partial(self.limiter.acquire, check)
+        system = self.opening.opened(self.place.spec, wait_for_rate, check, read_only=not is_run)
         pool = WorkerPool(side_by_side(system.capabilities.parallel, self.opening.rate), "fuzz-store")
         return RunContext(
             stores=lambda _: system,
@@ -92,7 +92,7 @@ class _Work:
             pool=lambda _: pool,
             copying=SharedCopying(spec_of=lambda _: self.place.spec),
             rate=lambda _: self.opening.rate,
-            turn=lambda _: None if self.limiter is None else turn(),
+            wait_for_rate=lambda _: None if self.limiter is None else wait_for_rate(),
         )
 
 

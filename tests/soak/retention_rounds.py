@@ -46,8 +46,10 @@ class MortalRecorder(MemoryRecorder):
         with self._mortal():
             settled = {(each.left.run_id, each.left.position) for each in items}
             self.left = [each for each in self.left if (each.run_id, each.position) not in settled]
-            told = set(self.told())  # as the ledger does: nothing is evicted twice here, so nothing is told twice
-            is_new = [each.event is None or each.event.instance_key not in told for each in items]
+            reported = set(
+                self.reported()
+            )  # as the ledger does: nothing is evicted twice here, so nothing is told twice
+            is_new = [each.event is None or each.event.instance_key not in reported for each in items]
             return super().settle_left_over(
                 [each if new else replace(each, event=None) for each, new in zip(items, is_new, strict=True)]
             )
@@ -65,7 +67,7 @@ class MortalRecorder(MemoryRecorder):
             self.left.append(left_item(each, run_id=len(self.runs)))
         self.open, self.death = {}, None
 
-    def told(self) -> list[str]:
+    def reported(self) -> list[str]:
         late = [each.event for each in self.settled_left if each.event is not None]
         return [event.instance_key for event in (*self.events(), *late)]
 
@@ -162,7 +164,7 @@ class Round:
         keys = {
             each.item.instance_key for each in planned.items if each.item.instance_key and each.item.location == "data"
         }
-        assert Counter(recorder.told()) == Counter(keys)
+        assert Counter(recorder.reported()) == Counter(keys)
         covered.left_empty += bool(left_empty)
         self._count(covered, planned, expected, is_undisturbed=is_undisturbed)
 
@@ -187,10 +189,10 @@ class Round:
         return planned
 
     def _check_second_run(self, recorder: MortalRecorder) -> None:
-        told, tree = recorder.told(), self.place.tree()
+        reported, tree = recorder.reported(), self.place.tree()
         again = run(self.case, self.place, NeverStopped(), recorder)
         assert (again.status, [*again.items]) == (Status.SUCCEEDED, [])
-        assert (recorder.told(), _differences(self.place.tree(), tree)) == (told, [])
+        assert (recorder.reported(), _differences(self.place.tree(), tree)) == (reported, [])
 
     def _disturb(self, recorder: MortalRecorder) -> None:
         self._kill_somewhere(recorder)

@@ -24,7 +24,7 @@ _DROPPED = 7
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
+def _reported(what: str) -> Iterator[None]:
     began = time.perf_counter()
     yield
     print(f"{what}: {time.perf_counter() - began:.1f} s", flush=True)  # noqa: T201 - the figure
@@ -38,25 +38,25 @@ def test_20000_partitions_are_listed_exported_added_and_compared(
         copies = TableCopies(directory=tmp_path, source=sides[0], target=sides[1])
         source, target = copies.source, copies.target
         _fill(source, postgres_server)
-        with _told(f"{_PARTITIONS:,} names"):
+        with _reported(f"{_PARTITIONS:,} names"):
             names = source.metastore.partition_names(source.name())
         assert len(names) == _PARTITIONS
         exports = f"file://{tmp_path}/exports"
-        with _told("exported"):
+        with _reported("exported"):
             assert copies.exported(exports, "--whole-table", "--quiet")[0] == 0
-        with _told("imported, added in batches"):
+        with _reported("imported, added in batches"):
             assert copies.imported(exports, "--whole-table", "--quiet")[0] == 0
         assert target.metastore.partition_names(target.name()) == names
-        with _told("imported again, nothing to do"):
+        with _reported("imported again, nothing to do"):
             code, result = copies.imported(exports, "--whole-table", "--quiet")
         assert (code, result["items"]) == (0, [])
-        with _told("compared with all files"):
+        with _reported("compared with all files"):
             assert copies.differences() == (0, [])
         gone = names[:: _PARTITIONS // _DROPPED]
         target.metastore.drop_partitions(target.name(), gone)
-        with _told("compared by what the metastores say"):
+        with _reported("compared by what the metastores say"):
             assert copies.differences("--metadata-only") == (4, [("missing", name) for name in gone])
-        with _told(f"the {len(gone)} that were dropped added again"):
+        with _reported(f"the {len(gone)} that were dropped added again"):
             assert copies.imported(exports, "--whole-table", "--quiet")[0] == 0
         assert target.metastore.partition_names(target.name()) == names
 

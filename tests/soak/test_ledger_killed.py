@@ -18,7 +18,7 @@ from tests.integration.ledger_killing import Killing, every
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.schema_version import HEAD, stored_revision
 from toolkit.ledger.tables import metadata
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 
 _DATABASE = "killed_upgrades"
 

@@ -15,7 +15,7 @@ import pytest
 from benchmarks.generate_repo import generate
 from tests.soak.lint_fuzz import Damaged, damage
 from toolkit.cli.lint import LintFormat
-from toolkit.cli.linting import Prefixes, render
+from toolkit.cli.lint_run import Prefixes, render
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities.source_files import is_config_file
 from toolkit.linter.collect import Base

@@ -13,7 +13,7 @@ import pytest
 
 from tests.soak.lint_growth import Shape, mixed, shapes
 from toolkit.cli.lint import LintFormat
-from toolkit.cli.linting import Prefixes, render
+from toolkit.cli.lint_run import Prefixes, render
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities.source_files import is_config_file
 from toolkit.linter.engine import LintRequest, lint

@@ -71,8 +71,8 @@ class Seen:
     ends: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        told = (_told(each) for each in (self.victims, self.moments, self.codes, self.ends))
-        return "killed: {}; when: {}; exit codes: {}; instances in the end: {}".format(*told)
+        reported = (_reported(each) for each in (self.victims, self.moments, self.codes, self.ends))
+        return "killed: {}; when: {}; exit codes: {}; instances in the end: {}".format(*reported)
 
 
 @dataclass(kw_only=True)
@@ -217,22 +217,22 @@ class ValidatedRounds:
             while run.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.005)
             kill(run.pid)
-        said, _ = run.communicate(timeout=DEADLINE_SECONDS)
+        output, _ = run.communicate(timeout=DEADLINE_SECONDS)
         self.seen.victims["release"] += is_killed
         newest = self._newest(hour)
         if self._results(KEYS[hour])[-1]["state"] == "released":
             self.released.add(newest)
         if not is_killed:
-            assert (run.returncode, self._shown(hour)) == (0, newest), said
+            assert (run.returncode, self._shown(hour)) == (0, newest), output
 
     def _finish(self, shown: Mapping[int, Version | None]) -> None:
         """Run to the end: what may be shown is, what may not be is blocked, and nothing else is left."""
         code, result = run_when_free(self.copying)
         self._check("after the next run")
-        told = {key: (outcome, why) for key, outcome, why in outcomes(result)}
+        reported = {key: (outcome, why) for key, outcome, why in outcomes(result)}
         blocked = {KEYS[hour] for hour in range(DUE) if not self._may_be_shown(self._newest(hour))}
-        assert {key for key in told if told[key] == ("failed", "quality_failed")} == blocked, result
-        assert all(told[key] == ("done", None) for key in told if key not in blocked), result
+        assert {key for key in reported if reported[key] == ("failed", "quality_failed")} == blocked, result
+        assert all(reported[key] == ("done", None) for key in reported if key not in blocked), result
         expected = 0 if not blocked else 1 if len(blocked) == DUE else 4
         assert code == expected, result
         for hour in range(DUE):
@@ -260,8 +260,8 @@ class ValidatedRounds:
                 continue
             assert self._may_be_shown(version), f"{version} is shown {moment}"
             found = print_of_parts([Part(place=self._unit(hour), keys={})], _FLAG, lambda _: self._system)
-            told = (KEYS[hour], found.data_digest, sum(map(len, version.files.values())))
-            assert told in publishable, f"{version} is shown without a verdict {moment}"
+            reported = (KEYS[hour], found.data_digest, sum(map(len, version.files.values())))
+            assert reported in publishable, f"{version} is shown without a verdict {moment}"
         announced = self._query("SELECT instance_key, recorded_at FROM event WHERE kind IN ('available', 'updated')")
         for event in announced:
             assert any(
@@ -320,5 +320,5 @@ class ValidatedRounds:
                 return []  # its tables are not made yet
 
 
-def _told(counted: Counter[Any]) -> str:
+def _reported(counted: Counter[Any]) -> str:
     return ", ".join(f"{count} {what}" for what, count in sorted(counted.items(), key=str))

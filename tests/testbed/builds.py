@@ -28,11 +28,11 @@ _SAID_CHARACTERS = 4000
 
 
 class BuildFailed(Exception):  # noqa: N818 - named for what happened
-    """A server could not be built; `said` is what the tool wrote."""
+    """A server could not be built; `output` is what the tool wrote."""
 
-    def __init__(self, *, name: str, said: str) -> None:
-        self.name, self.said = name, said
-        super().__init__(f"{name} could not be built; its tool said:\n{said}")
+    def __init__(self, *, name: str, output: str) -> None:
+        self.name, self.output = name, output
+        super().__init__(f"{name} could not be built; its tool said:\n{output}")
 
 
 @cache
@@ -113,7 +113,7 @@ class Build:
                 timeout=_SECONDS,
             )
             if done.returncode:
-                raise BuildFailed(name=self.name, said=f"{done.stdout}{done.stderr}"[-_SAID_CHARACTERS:])
+                raise BuildFailed(name=self.name, output=f"{done.stdout}{done.stderr}"[-_SAID_CHARACTERS:])
             place.rename(self.directory)
 
 

@@ -193,8 +193,8 @@ class Azure(Cloud):
         *,
         connection: _Connection = None,
     ) -> bytes:
-        asked = urlencode({name: value for name, value in query.items() if value})
-        url = f"/{ACCOUNT}/{path}?{asked}&{self._signature()}"
+        requested = urlencode({name: value for name, value in query.items() if value})
+        url = f"/{ACCOUNT}/{path}?{requested}&{self._signature()}"
         return _answered(self.port, _Call("azure", method, url, body, headers or {}), connection)
 
     def _signature(self) -> str:

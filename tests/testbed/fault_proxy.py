@@ -143,7 +143,7 @@ class _Handler(BaseHTTPRequestHandler):
         effect = fault.effect if fault else None
         upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream, timeout=_UPSTREAM_SECONDS)
         try:
-            answer = self._asked(upstream)
+            answer = self._requested(upstream)
             if effect is Effect.CUT_AFTER:
                 answer.read()
                 self._reset()
@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             upstream.close()
 
-    def _asked(self, upstream: http.client.HTTPConnection) -> http.client.HTTPResponse:
+    def _requested(self, upstream: http.client.HTTPConnection) -> http.client.HTTPResponse:
         upstream.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
         for name, value in headers_to_pass(self.headers.items()):
             upstream.putheader(name, value)

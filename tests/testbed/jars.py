@@ -34,11 +34,11 @@ class WrongJars(Exception):  # noqa: N818 - named for what was found
 
 
 class MavenFailed(Exception):  # noqa: N818
-    """Maven could not get the jars of a pom; `said` is what it wrote."""
+    """Maven could not get the jars of a pom; `output` is what it wrote."""
 
-    def __init__(self, *, pom: Path, said: str) -> None:
-        self.pom, self.said = pom, said
-        super().__init__(f"Maven could not get the jars of {pom}; it said:\n{said}")
+    def __init__(self, *, pom: Path, output: str) -> None:
+        self.pom, self.output = pom, output
+        super().__init__(f"Maven could not get the jars of {pom}; it said:\n{output}")
 
 
 def default_cache() -> Path:
@@ -124,7 +124,7 @@ def copy_dependencies(pom: Path, target: Path) -> None:
         timeout=_SECONDS,
     )
     if copied.returncode:
-        raise MavenFailed(pom=pom, said=f"{copied.stdout}{copied.stderr}"[-_SAID_CHARACTERS:])
+        raise MavenFailed(pom=pom, output=f"{copied.stdout}{copied.stderr}"[-_SAID_CHARACTERS:])
 
 
 def sums_of(directory: Path) -> dict[str, str]:

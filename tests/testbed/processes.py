@@ -21,8 +21,8 @@ class DidNotStart(Exception):  # noqa: N818 - named for what happened
     """A server ended, or was not ready in time; the message ends with what its log ends with."""
 
     def __init__(self, *, program: str, log: Path) -> None:
-        said = log.read_text(errors="replace")[-_SAID_CHARACTERS:].strip() if log.exists() else ""
-        super().__init__(f"{program} did not start; its log {log} ends with:\n{said or '(nothing)'}")
+        output = log.read_text(errors="replace")[-_SAID_CHARACTERS:].strip() if log.exists() else ""
+        super().__init__(f"{program} did not start; its log {log} ends with:\n{output or '(nothing)'}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

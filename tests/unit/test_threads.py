@@ -123,7 +123,7 @@ def test_an_error_is_raised_where_the_work_was_asked_for_and_nothing_begins_afte
 
 
 def test_ctrl_c_while_others_work_lets_nothing_begin_and_waits_for_what_is_under_way() -> None:
-    begun, told, over = list[int](), list[int](), list[int]()
+    begun, reported, over = list[int](), list[int](), list[int]()
     both = threading.Barrier(2)
 
     def work(thing: int) -> None:
@@ -136,8 +136,8 @@ def test_ctrl_c_while_others_work_lets_nothing_begin_and_waits_for_what_is_under
         over.append(thing)
 
     with pytest.raises(KeyboardInterrupt):
-        WorkerPool(2, "test").run_all(work, range(10), on_interrupt=lambda: told.append(1))
-    assert (sorted(begun), sorted(over), told) == ([0, 1], [0, 1], [1])
+        WorkerPool(2, "test").run_all(work, range(10), on_interrupt=lambda: reported.append(1))
+    assert (sorted(begun), sorted(over), reported) == ([0, 1], [0, 1], [1])
 
 
 # The end of a pool

@@ -46,10 +46,10 @@ class RunContext:
         pool: threads for the store that a path is on.
         copying: threads and executors that copy files, shared by all runs.
         rate: so many changes a second the store that a path is on is asked for.
-        turn: waits until the rate of that store lets one more change pass, for who relies on what is seen after that.
+        wait_for_rate: waits until the rate of changes of the store that a path is on allows one more.
         executors: opens other machines; None: there are none. Raises `Unavailable` when they cannot be had.
         seconds_left: so long effects may start, by the run's lease.
-        check_remote: as the guard's `check`, for work on other machines: it raises `PauseAsked` instead of resting,
+        check_remote: as the guard's `check`, for work on other machines: it raises `PauseRequested` instead of resting,
             since they would not.
         let_others_work: called before effects of the run begin on other machines; raises `Stopped` when they must not.
         close: called once, when the run is over.
@@ -66,7 +66,7 @@ class RunContext:
     pool: Callable[[CanonicalPath], WorkerPool]
     copying: SharedCopying
     rate: Callable[[CanonicalPath], float]
-    turn: Callable[[CanonicalPath], None]
+    wait_for_rate: Callable[[CanonicalPath], None]
     executors: Callable[[], ExecutorPool] | None = None
     seconds_left: Callable[[], float] = lambda: inf
     check_remote: Callable[[], None] = lambda: None

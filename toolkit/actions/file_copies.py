@@ -8,8 +8,8 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.actions.progress import Volume
-from toolkit.runs.errors import PauseAsked
-from toolkit.transfer.copying import Copier
+from toolkit.runs.errors import PauseRequested
+from toolkit.transfer.copier import Copier
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.spread_copy import SpreadCopy
@@ -114,24 +114,24 @@ class FileCopies:
         is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
         if not is_large or self.work.executors is None or any(each.is_local for each in ends):
             return here(files)
-        told = self._by_executors(files, spread)
+        copied = self._by_executors(files, spread)
         # What is too much for one task (see `LONGEST_SECONDS`) is not too much for the driver, which renews the lease.
-        late = {each.target for each in told if each.code == TOO_LATE}
+        late = {each.target for each in copied if each.code == TOO_LATE}
         left = [file for file in files if file.target in late]
-        return [*(each for each in told if each.target not in late), *(here(left) if late else [])]
+        return [*(each for each in copied if each.target not in late), *(here(left) if late else [])]
 
     def _by_executors(
         self, files: Sequence[FileCopy], spread: Callable[[ExecutorPool], Iterable[Copied]]
     ) -> list[Copied]:
         """Let executors work, for one at a time; each of them has enough to do with one."""
         assert self.work.executors is not None  # noqa: S101 - the caller has looked
-        with self.work.copying.executors_turn:
+        with self.work.copying.executors_lock:
             self._check()
             executors = self.work.executors()
             self.work.let_others_work()
-            told = {each.target: each for each in spread(executors)}
+            copied = {each.target: each for each in spread(executors)}
         silent = (Copied(file.target, code=NO_ANSWER, message="the executors were lost") for file in files)
-        return [told.get(each.target, each) for each in silent]
+        return [copied.get(each.target, each) for each in silent]
 
     def _here(
         self,
@@ -143,7 +143,7 @@ class FileCopies:
         overwrite: bool,
     ) -> list[Copied]:
         """By threads."""
-        told: list[Copied] = []  # appending is atomic
+        copied: list[Copied] = []  # appending is atomic
         copier = Copier(
             source=self.work.stores(source),
             target=self.work.stores(target),
@@ -153,8 +153,8 @@ class FileCopies:
             passed=passed,
         )
         at_once = self.at_once or self.work.stores(target).capabilities.parallel
-        copier.copy_all(files, self.work.copying.pool, told.append, at_once=at_once)
-        return told
+        copier.copy_all(files, self.work.copying.pool, copied.append, at_once=at_once)
+        return copied
 
     def _spread(
         self,
@@ -191,4 +191,4 @@ def _nobody(files: int, size: int) -> None:
 
 
 def _is_pause(stop: StopRequested) -> bool:
-    return isinstance(stop, PauseAsked)
+    return isinstance(stop, PauseRequested)

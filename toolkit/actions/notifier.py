@@ -11,14 +11,14 @@ from toolkit.actions.model import Target
 if TYPE_CHECKING:
     from toolkit.runs.recorder import RecordedRun, RunOutcome
 
-Told_contra = TypeVar("Told_contra", bound=Target, contravariant=True)
+Target_contra = TypeVar("Target_contra", bound=Target, contravariant=True)
 """Of targets."""
 
 
-class Notifier(Protocol[Told_contra]):
+class Notifier(Protocol[Target_contra]):
     """Is told of each run of a target that came to an end; of one that was skipped or waits there is nothing to say."""
 
-    def run_ended(self, target: Told_contra, run: RecordedRun, outcome: RunOutcome) -> None:
+    def run_ended(self, target: Target_contra, run: RecordedRun, outcome: RunOutcome) -> None:
         """A run is over, and the ledger says so; called from any thread. It may neither fail nor take time."""
         ...
 

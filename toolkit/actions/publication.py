@@ -35,7 +35,7 @@ from toolkit.storage import (
     WrongKind,
     aside_name,
 )
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers, FilesFailed, NotReadAgain
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 from toolkit.transfer.uploads import end_left_uploads

@@ -15,7 +15,7 @@ from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
 from toolkit.ledger.runs.rows import RunKey
-from toolkit.ledger.runs.starting import FREELY, StartRequest, StartTerms
+from toolkit.ledger.runs.run_start import FREELY, StartRequest, StartTerms
 from toolkit.runs.errors import Stopped
 from toolkit.runs.run import SkippedRun
 from toolkit.threads import WorkerPool

@@ -92,8 +92,8 @@ class StagedUnit:
         """The digests of what an earlier run has copied, if it had all of it, and of the same as now."""
         try:
             with self._system.read(self._whole, length=_MOST_COPIED + 1) as stream:
-                told: Any = parse_json(stream.read(), most_bytes=_MOST_COPIED, most_values=_MOST_DIGESTS)
-            return dict(told["digests"]) if told["identity"] == identity else None
+                facts: Any = parse_json(stream.read(), most_bytes=_MOST_COPIED, most_values=_MOST_DIGESTS)
+            return dict(facts["digests"]) if facts["identity"] == identity else None
         except (NotFound, ValueError, TypeError, KeyError):  # it may be anybody's
             return None
 
@@ -207,7 +207,7 @@ class StagedUnit:
 
 
 def _manifest(written: Written, error: QualityFailed, run: str, now: datetime) -> bytes:
-    told: Mapping[str, str] = {
+    facts: Mapping[str, str] = {
         "feed": written.feed.name,
         "cluster": written.cluster.name,
         "instance": written.instance_key,
@@ -219,4 +219,4 @@ def _manifest(written: Written, error: QualityFailed, run: str, now: datetime) -
         "run": run,
         "time": f"{now:%Y-%m-%dT%H:%M:%SZ}",
     }
-    return f"{json.dumps(told, indent=2)}\n".encode()
+    return f"{json.dumps(facts, indent=2)}\n".encode()

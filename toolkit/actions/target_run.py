@@ -211,9 +211,9 @@ def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOu
         return RunOutcome(status=RunStatus.FAILED, reason=refused.message, exit_code=ExitCode.REFUSED.value)
     plan = result.plan
     if plan.waiting is not None:
-        return RunOutcome(status=RunStatus.WAITING, reason=_said(plan.waiting), exit_code=ExitCode.NOT_YET.value)
+        return RunOutcome(status=RunStatus.WAITING, reason=_text(plan.waiting), exit_code=ExitCode.NOT_YET.value)
     if plan.skipped is not None:
-        return RunOutcome(status=RunStatus.SKIPPED, reason=_said(plan.skipped), exit_code=ExitCode.SKIPPED.value)
+        return RunOutcome(status=RunStatus.SKIPPED, reason=_text(plan.skipped), exit_code=ExitCode.SKIPPED.value)
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]
     if plan.failed is None and not failed:
         return SUCCEEDED
@@ -225,12 +225,12 @@ def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOu
 
 def _why(result: TargetResult[T, I, D], failed: Sequence[ItemResult[I]]) -> str:
     if result.plan.failed is not None:
-        return _said(result.plan.failed)
+        return _text(result.plan.failed)
     first = failed[0]
     which = f"{len(failed)} of {len(result.items)} items failed, the first: {first.item.uri}: {first.code}"
     message = first.message.removeprefix(f"{first.item.uri}: ")
     return f"{which}: {message}" if message else which
 
 
-def _said(problem: Problem) -> str:
+def _text(problem: Problem) -> str:
     return f"{problem.code}: {problem.message}"

@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from toolkit.availability.counting import CountedInstances
 from toolkit.availability.presence import Presence, is_ready, is_there, refuse_odd
+from toolkit.availability.readiness import CountedInstances
 from toolkit.availability.state import DataState, FoundInstance
 from toolkit.storage import OWN_PREFIX, Entry, FileKind, NotFound, WrongKind
 from toolkit.threads import worker_pool

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.action import Action, RunContext
 from toolkit.actions.approval import refuse_future
-from toolkit.actions.choosing import EntitySelection, EntitySelector
 from toolkit.actions.guard import Guard
 from toolkit.actions.model import D, I, T
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
-from toolkit.actions.turns import TurnRunner, Turns
+from toolkit.actions.selection import EntitySelection, EntitySelector
+from toolkit.actions.slots import SlotRunner, Slots
 from toolkit.actions.validation import NoValidator, Validator
 from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import FirstWrite, LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
-from toolkit.bootstrap.messages import Messages, Told
+from toolkit.bootstrap.messages import MessageContent, Messages
 from toolkit.bootstrap.quality import suite_validator
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
@@ -89,16 +89,16 @@ class Wired(Generic[T, I, D]):
 
     Attributes:
         parallel: so many targets are at work at once, unless the user says another number.
-        told: what brokers are told of its runs; None: nothing.
-        turns: whose turn it is, when each target is worked on for itself; None: all are planned first.
+        content: what brokers are told of its runs; None: nothing.
+        slots: whose turn it is, when each target is worked on for itself; None: all are planned first.
         first_writes: tells what the ledger gets before the first run; asked and written once the envelope is open.
     """
 
     action: Action[T, I, D]
     targets: Targets[T, I, D]
     parallel: int = 1
-    told: Told[T] | None = None
-    turns: Turns[T, I, D] | None = None
+    content: MessageContent[T] | None = None
+    slots: Slots[T, I, D] | None = None
     first_writes: Callable[[], Iterable[FirstWrite]] = tuple
 
 
@@ -113,7 +113,7 @@ class ActionContext:
         process: the stop signal of the process.
         use: the ledger.
         executors: those of this process; None: it is a dry run.
-        stakes: the feeds that have a say in how stores are reached, each on the clusters where it does.
+        affected: the feeds that have a say in how stores are reached, each on the clusters where it does.
     """
 
     options: ActionOptions
@@ -122,7 +122,7 @@ class ActionContext:
     process: StopSignal
     use: LedgerUse
     executors: Executors | None
-    stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]]
+    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]]
 
     @property
     def variables(self) -> Variables:
@@ -147,11 +147,11 @@ class ActionContext:
     def choice(self) -> StoreChoice:
         """The clusters and feeds whose settings say how stores are reached."""
         environment, clusters = self.repository.environment, self.repository.clusters.values()
-        stakes = list(self.stakes(self))
+        affected = list(self.affected(self))
         return StoreChoice(
-            clusters=tuple({cluster.name: cluster for _, cluster in (*self.pairs, *stakes)}.values()),
+            clusters=tuple({cluster.name: cluster for _, cluster in (*self.pairs, *affected)}.values()),
             others=[each for each in clusters if environment is None or environment.allows(each.name)],
-            pairs=stakes,
+            pairs=affected,
             trusted_links=self.repository.settings.trusted_links,
         )
 
@@ -186,7 +186,7 @@ class ActionContext:
             pool=bound.pool,
             copying=self._copying,
             rate=self.stores.rate_of,
-            turn=bound.turn,
+            wait_for_rate=bound.wait_for_rate,
             close=bound.close,
         )
         if not isinstance(run, ActiveRun):
@@ -228,7 +228,7 @@ def run_action(
     progress: Progress,
     wire: Callable[[ActionContext], Wired[T, I, D]],
     area: Area,
-    stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
+    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
 ) -> ActionResult[T, I, D]:
     """The run of an action, from the options to the result.
 
@@ -239,14 +239,14 @@ def run_action(
         progress: told how far the work is.
         wire: puts the action and its targets together.
         area: of settings that the action has to understand.
-        stakes: see `ActionContext`.
+        affected: see `ActionContext`.
 
     Raises:
         InvalidInput: a future time, an unusable config repo, unknown names, values that do not exist yet, no ledger.
         Unavailable: the ledger or the audit file cannot be used.
     """
     with ExitStack() as stack:
-        context = opened_context(options, clock, process, area, stack, stakes)
+        context = opened_context(options, clock, process, area, stack, affected)
         wired = wire(context)
         runner = ActionRunner(
             action=wired.action,
@@ -276,17 +276,17 @@ def run_action(
 def _ran(
     runner: ActionRunner[T, I, D], wired: Wired[T, I, D], request: ActionRequest, envelope: Envelope
 ) -> ActionResult[T, I, D]:
-    if wired.turns is None:
+    if wired.slots is None:
         return runner.run(request, wired.targets, envelope)
     alone = replace(runner, progress=NoProgress())  # told by the turns: a bar for each of them at once is none
-    turns = TurnRunner(runner=alone, envelope=envelope, turns=wired.turns, progress=runner.progress)
-    return turns.run(request, wired.targets.settled)
+    slots = SlotRunner(runner=alone, envelope=envelope, slots=wired.slots, progress=runner.progress)
+    return slots.run(request, wired.targets.settled)
 
 
 def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:
     """For the brokers of the clusters that the run is about."""
-    messages = Messages(told=wired.told, clock=clock, environment=context.variables)
-    names = {target.cluster for target in wired.targets.to_do} if wired.told is not None else ()
+    messages = Messages(content=wired.content, clock=clock, environment=context.variables)
+    names = {target.cluster for target in wired.targets.to_do} if wired.content is not None else ()
     messages.open(context.repository.clusters[name] for name in sorted(names))
     return messages
 
@@ -297,7 +297,7 @@ def opened_context(
     process: StopSignal,
     area: Area,
     stack: ExitStack,
-    stakes: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
+    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
 ) -> ActionContext:
     """Everything that has to be right before any store is asked; `stack` closes it. Errors as `run_action`."""
     refuse_future(options.nominal_time, clock.now())
@@ -320,7 +320,7 @@ def opened_context(
         process=process,
         use=use,
         executors=machines if mutates else None,
-        stakes=stakes,
+        affected=affected,
     )
 
 

@@ -8,13 +8,13 @@ from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.actions.model import SkipReason
 from toolkit.actions.output_leases import output_lease, table_leases
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.actions.runner import Targets
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.config import RepoRequest
@@ -107,7 +107,7 @@ class Decided:
     removes: tuple[str, ...]
 
 
-def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided:
+def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> Decided:
     """Release or reject the blocked data of an instance, under the leases of whoever wrote them.
 
     Raises:
@@ -120,38 +120,38 @@ def decide(asked: DecisionOptions, clock: Clock, process: StopSignal) -> Decided
         NotRemoved: they are rejected, and could not be removed.
         Stopped: the run was told to end.
     """
-    wire = partial(_wire, asked, clock)
-    result = run_action(_options(asked, clock), clock, process, NoProgress(), wire, Area.PROCESS, _stakes)
-    (told,) = result.targets
-    _require_done(result, told)
-    target = told.plan.target
+    wire = partial(_wire, request, clock)
+    result = run_action(_options(request, clock), clock, process, NoProgress(), wire, Area.PROCESS, _affected)
+    (target_result,) = result.targets
+    _require_done(result, target_result)
+    target = target_result.plan.target
     assert isinstance(target, DecisionTarget)  # noqa: S101 - there is no other
     return Decided(
         result=target.found,
         run_key=target.run_key,
         who=current_user(),
         is_table=target.feed.is_table,
-        removes=tuple(each.uri for each in told.plan.items if each.removal is not None),
+        removes=tuple(each.uri for each in target_result.plan.items if each.removal is not None),
     )
 
 
-def _require_done(result: DecisionResult, told: DecisionTargetResult) -> None:
+def _require_done(result: DecisionResult, target_result: DecisionTargetResult) -> None:
     """Raise the error that a person is told, whose exit code is the command's."""
     result.require_run()
-    left = [each for each in told.items if each.outcome not in {Outcome.DONE, Outcome.PLANNED}]
+    left = [each for each in target_result.items if each.outcome not in {Outcome.DONE, Outcome.PLANNED}]
     if any(each.code == SkipReason.HELD for each in left):
-        raise OnHold(feed=told.plan.target.entity, cluster=told.plan.target.cluster)
+        raise OnHold(feed=target_result.plan.target.entity, cluster=target_result.plan.target.cluster)
     if left:
         raise NotRemoved(why=left[0].message or left[0].code)
 
 
 def _wire(
-    asked: DecisionOptions, clock: Clock, context: ActionContext
+    request: DecisionOptions, clock: Clock, context: ActionContext
 ) -> Wired[DecisionTarget, DecisionItem, DecisionDetail]:
     ledger, repository = context.use.ledger, context.repository
     if ledger is None:
         raise NoLedgerNamed
-    found = ledger.read(partial(_chosen, asked))
+    found = ledger.read(partial(_chosen, request))
     feed, cluster = repository.feed(found.feed), repository.cluster(found.cluster)
     run_id = found.run_id
     run_key = None if run_id is None else ledger.read(lambda tx: validations.run_instance(tx, run_id))
@@ -170,32 +170,32 @@ def _wire(
     )
     action = DecisionAction(
         decision=Decision(
-            state=asked.state,
-            reason=asked.reason,
+            state=request.state,
+            reason=request.reason,
             ledger=ledger,
-            tell_page=partial(_tell_page, context, asked, clock),
+            tell_page=partial(_tell_page, context, request, clock),
         ),
         holds=(*repository.holds, *context.holds.as_entities),
-        new_holds=NoNewHolds() if asked.dry_run else context.holds,
+        new_holds=NoNewHolds() if request.dry_run else context.holds,
     )
     return Wired(action=action, targets=Targets(to_do=(target,)))
 
 
-def _tell_page(context: ActionContext, asked: DecisionOptions, clock: Clock, found: ValidationResult) -> None:
+def _tell_page(context: ActionContext, request: DecisionOptions, clock: Clock, found: ValidationResult) -> None:
     """Write the decision to the validation's page, if it was written here; the ledger has it in any case."""
     folder = quality_folder(context.snapshot, context.repository.settings, context.variables)
     page = folder / PurePosixPath(found.page or "").name
     try:
-        write_decision(page, asked.state, who=current_user(), at=clock.now(), reason=asked.reason)
+        write_decision(page, request.state, who=current_user(), at=clock.now(), reason=request.reason)
     except NoPage as error:
         _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
 
 
-def _chosen(asked: DecisionOptions, tx: Transaction) -> ValidationResult:
+def _chosen(request: DecisionOptions, tx: Transaction) -> ValidationResult:
     """The verdict that is meant."""
-    of_feed = validations.newest_of(tx, asked.feed, cluster=asked.cluster, instance_key=asked.instance_key)
-    found = [each for each in of_feed if not each.is_by_hand and asked.unit in {None, each.unit}]
-    name = asked.unit or f"{asked.feed} {asked.instance_key}"
+    of_feed = validations.newest_of(tx, request.feed, cluster=request.cluster, instance_key=request.instance_key)
+    found = [each for each in of_feed if not each.is_by_hand and request.unit in {None, each.unit}]
+    name = request.unit or f"{request.feed} {request.instance_key}"
     open_ones = [each for each in found if each.state in UNDECIDED] or found
     if not open_ones:
         raise CannotDecide(unit=name, why="the ledger has no verdict on it")
@@ -216,16 +216,16 @@ def _leases(context: ActionContext, found: ValidationResult, run_key: str) -> tu
     return (own, copy_lease(found.feed, found.cluster, found.instance_key, found.counterpart))
 
 
-def _options(asked: DecisionOptions, clock: Clock) -> ActionOptions:
-    clusters = () if asked.cluster is None else (asked.cluster,)
+def _options(request: DecisionOptions, clock: Clock) -> ActionOptions:
+    clusters = () if request.cluster is None else (request.cluster,)
     return ActionOptions(
-        selection=EntitySelection(names=(asked.feed,), clusters=clusters, all_clusters=not clusters),
-        repo=asked.repo,
+        selection=EntitySelection(names=(request.feed,), clusters=clusters, all_clusters=not clusters),
+        repo=request.repo,
         nominal_time=clock.now().replace(second=0, microsecond=0),
-        dry_run=asked.dry_run,
+        dry_run=request.dry_run,
         allow_dirty=False,
     )
 
 
-def _stakes(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
+def _affected(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
     return context.pairs

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.choosing import NothingChosen, WrongChoice
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
+from toolkit.actions.selection import NothingChosen, WrongChoice
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import open_catalog
-from toolkit.bootstrap.messages import Told
+from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.el import CanonicalPath, ElError
@@ -67,7 +67,7 @@ def export_tables(
 ) -> TableResult:
     """An export, from the options to the result; arguments and errors are those of `run_action`."""
     _check(own)
-    return run_action(options, clock, process, progress, partial(_wire_export, own), Area.EXPORT, stakes=_stakes)
+    return run_action(options, clock, process, progress, partial(_wire_export, own), Area.EXPORT, affected=_affected)
 
 
 def import_tables(
@@ -75,7 +75,7 @@ def import_tables(
 ) -> TableResult:
     """An import, from the options to the result; arguments and errors are those of `run_action`."""
     _check(own)
-    return run_action(options, clock, process, progress, partial(_wire_import, own), Area.IMPORT, stakes=_stakes)
+    return run_action(options, clock, process, progress, partial(_wire_import, own), Area.IMPORT, affected=_affected)
 
 
 def replicate_tables(
@@ -88,8 +88,8 @@ def replicate_tables(
 ) -> TableResult:
     """A replication of tables, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted
-    wire, stakes = partial(_wire_replication, own, rules), partial(ends, own, tables=True)
-    return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=stakes)
+    wire, affected = partial(_wire_replication, own, rules), partial(ends, own, tables=True)
+    return run_action(options, clock, process, progress, wire, Area.REPLICATION, affected=affected)
 
 
 def _check(own: ExchangeOptions) -> None:
@@ -99,7 +99,7 @@ def _check(own: ExchangeOptions) -> None:
     _ = own.instances.wanted
 
 
-def _stakes(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+def _affected(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The chosen feeds; those of paths have none in how an export is reached."""
     return (pair for pair in context.pairs if pair[0].table_on(pair[1].name) is not None)
 
@@ -164,7 +164,7 @@ def _exchanged(own: ExchangeOptions, context: ActionContext, *, is_export: bool)
         is_export=is_export,
         rules=own.rules,
     )
-    pairs = context.pairs if options.selection.names else tuple(_stakes(context))
+    pairs = context.pairs if options.selection.names else tuple(_affected(context))
     if len(pairs) > 1:
         named = ", ".join(f"{feed.name} on {cluster.name}" for feed, cluster in pairs)
         message = f"{named} would have one directory {own.place}; name one feed and one cluster"
@@ -212,11 +212,11 @@ def _wired(
     action, feeds = table_action(name, life_cycle, mode_of, context), context.repository.feeds
     named = {target.feed for target in targets.to_do}
     given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
-    told: Told[TableTarget] = Told(
+    content: MessageContent[TableTarget] = MessageContent(
         operation=_OPERATIONS[name],
         path=lambda target: target.directory if target.is_export and target.directory else action.address(target),
     )
-    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), content=content)
 
 
 def table_action(

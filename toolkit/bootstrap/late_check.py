@@ -13,15 +13,15 @@ from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS, DataAccess, DataError
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import catalog_for_reading
-from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, stakes_of
+from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, affected_by
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
-from toolkit.ledger.runs.finding import InstanceSpan, Subject
 from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LateCheckResult, LifeCycle, RunStatus
-from toolkit.process_runner.choosing import ProcessSelection
 from toolkit.process_runner.late_checks import CheckedInstance, DueCheck, DueChecks, LateChecker, look
 from toolkit.process_runner.late_runs import late_line
+from toolkit.process_runner.selection import ProcessSelection
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
 from toolkit.threads import WorkerPool
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from toolkit.ledger.late_checks import MadeCheck
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.due import Known
+    from toolkit.process_runner.slots import InstanceQueue
     from toolkit.process_runner.targets import ProcessResult
-    from toolkit.process_runner.turns import InstanceLine
     from toolkit.runs.stop import StopSignal
 
 NAME = "late_check"
@@ -61,12 +61,14 @@ def check_late(
     own: LateCheckOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> ProcessResult:
     """A check for late data, from the options to the result; arguments and errors are those of `run_action`."""
-    asked = ProcessOptions(selection=own.selection, due=own.due)
+    options_of_process = ProcessOptions(selection=own.selection, due=own.due)
 
     def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        return LateWiring(own=asked, context=context, clock=clock).wired()
+        return LateWiring(own=options_of_process, context=context, clock=clock).wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, asked))
+    result = run_action(
+        options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, options_of_process)
+    )
     return replace(result, action=NAME)
 
 
@@ -140,7 +142,7 @@ class LateWiring(ProcessWiring):
     _looked: dict[str, Looked] = field(default_factory=dict, init=False)
 
     @override
-    def line(self, site: ProcessSite) -> InstanceLine:
+    def queue(self, site: ProcessSite) -> InstanceQueue:
         """Return the queue of the instances whose inputs got late data."""
         looked = self._of(site)
         return replace(late_line(site, looked.to_run, looked.known, self.clock.now()), is_named=not self.own.due)

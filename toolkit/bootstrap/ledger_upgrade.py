@@ -8,7 +8,7 @@ from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.ledgers import location_for
 from toolkit.ledger.opening import connected, refuse_place
 from toolkit.ledger.sqlite_place import make_place
-from toolkit.ledger.upgrading import Upgraded, upgrade
+from toolkit.ledger.upgrade import Upgraded, upgrade
 
 
 def upgrade_ledger(repo: RepoRequest) -> tuple[str, Upgraded]:

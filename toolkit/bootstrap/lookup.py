@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.catalog.errors import CatalogError
-from toolkit.management.table_owners import AskedPartition, owners_of_location, owners_of_partition
+from toolkit.management.table_owners import RequestedPartition, owners_of_location, owners_of_partition
 
 if TYPE_CHECKING:
     from toolkit.entities import Cluster
@@ -35,7 +35,7 @@ def look_up(repository: Repository, text: str, cluster: str | None) -> Lookup:
 
     Args:
         repository: all entities.
-        text: a path or a partition, see `AskedPartition.parse`.
+        text: a path or a partition, see `RequestedPartition.parse`.
         cluster: only there; None: on every cluster.
 
     Raises:
@@ -43,9 +43,9 @@ def look_up(repository: Repository, text: str, cluster: str | None) -> Lookup:
         ElError: neither a path nor a partition.
     """
     clusters = list(repository.clusters.values()) if cluster is None else [repository.cluster(cluster)]
-    asked = AskedPartition.parse(text)
-    if asked is not None:
-        return Lookup(owners=owners_of_partition(asked, repository.feeds.values(), clusters))
+    partition = RequestedPartition.parse(text)
+    if partition is not None:
+        return Lookup(owners=owners_of_partition(partition, repository.feeds.values(), clusters))
     owners = repository.lookup_path(text, cluster)
     environment = repository.environment
     allowed = [each for each in clusters if environment is None or environment.allows(each.name)]

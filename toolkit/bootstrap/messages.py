@@ -40,7 +40,7 @@ END_SECONDS = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told(Generic[T]):
+class MessageContent(Generic[T]):
     """Content of messages about an action's targets.
 
     Attributes:
@@ -68,14 +68,14 @@ class Messages(Notifier[T], Generic[T]):
     """Sends a message for each run that ended to the broker of its cluster; see `Notifier`.
 
     Attributes:
-        told: what the messages say; None: there are none.
+        content: what the messages say; None: there are none.
         clock: tells when a run ended.
         environment: has the brokers' passwords, and says where the log is.
         outboxes: by cluster; two may share one.
         notes: for the user.
     """
 
-    told: Told[T] | None
+    content: MessageContent[T] | None
     clock: Clock
     environment: Mapping[str, str]
     outboxes: dict[str, Outbox] = field(default_factory=dict)
@@ -98,16 +98,16 @@ class Messages(Notifier[T], Generic[T]):
     @override
     def run_ended(self, target: T, run: RecordedRun, outcome: RunOutcome) -> None:
         outbox = self.outboxes.get(target.cluster)
-        if self.told is None or outbox is None:
+        if self.content is None or outbox is None:
             return
         keys = {
             "entityName": target.entity,
             "entityType": "FEED",
-            "operation": self.told.operation,
+            "operation": self.content.operation,
             "cluster": target.cluster,
             "sourceCluster": target.counterpart,
             "feedNames": target.entity,
-            "feedInstancePaths": path_text(str(self.told.path(target))),
+            "feedInstancePaths": path_text(str(self.content.path(target))),
             "nominalTime": target.instance_key,
             "status": _status(outcome.status),
             "workflowId": str(run.run_id or ""),

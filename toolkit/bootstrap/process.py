@@ -18,20 +18,20 @@ from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger.identity import identity_of
-from toolkit.ledger.registry import reading
+from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs.finding import InstanceSpan, Subject
 from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
-from toolkit.process_runner.choosing import ProcessSelection, feeds_of, sites, unsupported
-from toolkit.process_runner.due import line_of_due, line_of_one, line_of_range
+from toolkit.process_runner.due import queue_of_due, queue_of_one, queue_of_range
 from toolkit.process_runner.jobs import JobBook
 from toolkit.process_runner.prepare import PrepareRules
+from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
+from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
-from toolkit.process_runner.turns import InstanceLine, InstanceTurns
 from toolkit.programs.opening import ENGINES, end_left_over
 from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
@@ -89,12 +89,12 @@ def run_processes(
         wired.append(ProcessWiring(own=own, context=context, clock=clock, engines=engines))
         return wired[0].wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, stakes=partial(stakes_of, own))
-    notes = (*result.request.notes, *(note for each in wired for note in each.turns.notes))
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, own))
+    notes = (*result.request.notes, *(note for each in wired for note in each.slots.notes))
     return replace(result, request=replace(result.request, notes=notes))
 
 
-def stakes_of(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+def affected_by(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The feeds of the chosen processes, on the cluster where they run."""
     for site in sites(context.repository, own.selection):
         yield from ((site.feeds[name], site.cluster) for name in feeds_of(site) if name in site.feeds)
@@ -125,7 +125,7 @@ class ProcessWiring:
             ledger="" if ledger is None else identity_of(ledger),
         )
         place = here.reading(path for site in self.sites for path in files_of(site.process))
-        candidates = [each.target for line in self.turns.lines for each in line.candidates]
+        candidates = [each.target for queue in self.slots.queues for each in queue.candidates]
         action = ProcessAction(
             jobs=JobBook(ledger=ledger),
             clock=self.clock,
@@ -143,8 +143,8 @@ class ProcessWiring:
         return Wired(
             action=action,
             targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
-            parallel=max(1, min(self.turns.at_once, MOST_AT_ONCE)),
-            turns=self.turns,
+            parallel=max(1, min(self.slots.at_once, MOST_AT_ONCE)),
+            slots=self.slots,
             first_writes=self.first_writes,
         )
 
@@ -173,10 +173,10 @@ class ProcessWiring:
         return [site for site in found if unsupported(site) is None]
 
     @cached_property
-    def turns(self) -> InstanceTurns:
+    def slots(self) -> InstanceSlots:
         """Return the queues of the instances that are to run."""
-        return InstanceTurns(
-            lines=[line for line in self._lines.values() if line.candidates],
+        return InstanceSlots(
+            queues=[queue for queue in self._queues.values() if queue.candidates],
             clock=self.clock,
             check=self.context.process.check,
             waits=self.own.waits,
@@ -192,7 +192,7 @@ class ProcessWiring:
             elif site.process.name in self._obstacles:
                 obstacle = self._obstacles[site.process.name]
                 yield _settled(site, skipped=Problem(code=_SUSPENDED, message=obstacle))
-            elif not self._lines[site.process.name].candidates:
+            elif not self._queues[site.process.name].candidates:
                 yield _settled(site, note=self.nothing(site))
 
     def nothing(self, site: ProcessSite) -> str:
@@ -213,20 +213,20 @@ class ProcessWiring:
         return {name: why for name, why in found.items() if why is not None}
 
     @cached_property
-    def _lines(self) -> Mapping[str, InstanceLine]:
+    def _queues(self) -> Mapping[str, InstanceQueue]:
         """The queue of each process that may start, by name."""
         may_start = (site for site in self.sites if site.process.name not in self._obstacles)
-        return {site.process.name: self.line(site) for site in may_start}
+        return {site.process.name: self.queue(site) for site in may_start}
 
-    def line(self, site: ProcessSite) -> InstanceLine:
+    def queue(self, site: ProcessSite) -> InstanceQueue:
         """Which instances of a process are to run."""
         nominal, now, known = self.context.options.nominal_time, self.clock.now(), self.known(site)
         if self.own.backfill is not None:
-            return line_of_range(site, self.own.backfill, known, now)
+            return queue_of_range(site, self.own.backfill, known, now)
         if self.own.due:
-            return line_of_due(site, nominal, known, now)
+            return queue_of_due(site, nominal, known, now)
         site.process.instances_on(site.cluster.name).index(nominal)
-        return line_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
+        return queue_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
 
     def known(self, site: ProcessSite) -> Known:
         """The newest attempt of each instance, in one statement for a process.
@@ -264,7 +264,7 @@ class ProcessWiring:
 
 def _is_registered(tx: Transaction, site: Site, digest: str) -> bool:
     try:
-        known = reading.any_process(tx, site)
+        known = lookup.any_process(tx, site)
     except UnknownProcess:
         return False
     return known.digest == digest and not known.is_deleted

@@ -8,11 +8,11 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.choosing import NothingChosen
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
+from toolkit.actions.selection import NothingChosen
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.messages import Told
+from toolkit.bootstrap.messages import MessageContent
 from toolkit.el import ElError, parse_instant
 from toolkit.entities import ClusterRole
 from toolkit.entities.not_implemented import Area
@@ -97,7 +97,7 @@ def replicate(
     """A replication run, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted  # what cannot be asked for is said before anything is opened
     wire = partial(_wire, own)
-    return run_action(options, clock, process, progress, wire, Area.REPLICATION, stakes=partial(ends, own))
+    return run_action(options, clock, process, progress, wire, Area.REPLICATION, affected=partial(ends, own))
 
 
 def ends(own: ReplicationOptions, context: ActionContext, *, tables: bool = False) -> Iterator[tuple[Feed, Cluster]]:
@@ -147,8 +147,10 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )
     given = [value for route in found if isinstance(value := route.feed.properties.get("parallel"), int)]
-    told: Told[ReplicationTarget] = Told(operation="REPLICATE", path=lambda target: target.target)
-    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), told=told)
+    content: MessageContent[ReplicationTarget] = MessageContent(
+        operation="REPLICATE", path=lambda target: target.target
+    )
+    return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), content=content)
 
 
 def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:

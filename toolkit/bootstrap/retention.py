@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
 from toolkit.bootstrap.catalogs import open_catalog
-from toolkit.bootstrap.messages import Told
+from toolkit.bootstrap.messages import MessageContent
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress) -> RetentionResult:
     """A retention run, from the options to the result; arguments and errors are those of `run_action`."""
-    return run_action(options, clock, process, progress, wire, Area.RETENTION, stakes=evicted_and_archives)
+    return run_action(options, clock, process, progress, wire, Area.RETENTION, affected=evicted_and_archives)
 
 
 def evicted_and_archives(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
@@ -71,8 +71,8 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         hold_seen=None if options.dry_run else context.holds.note_file,
         executors_above=repository.settings.executors_above,
     )
-    told: Told[FeedTarget] = Told(operation="DELETE", path=told_path)
-    return Wired(action=action, targets=targets, told=told)
+    content: MessageContent[FeedTarget] = MessageContent(operation="DELETE", path=message_path)
+    return Wired(action=action, targets=targets, content=content)
 
 
 def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
@@ -85,7 +85,7 @@ def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
             raise LedgerNeeded(feed=target.feed, cluster=target.cluster)
 
 
-def told_path(target: FeedTarget) -> str:
+def message_path(target: FeedTarget) -> str:
     """Where messages say that the instances of a feed are: the directory above them, or the table."""
     table = target.table
     return str(target.locations[0].base) if table is None else f"catalog:{table.name.database}:{table.name.table}"

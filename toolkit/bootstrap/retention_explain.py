@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.model import plan_digest
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
 from toolkit.bootstrap.retention import evicted_and_archives, place_of, wire
 from toolkit.entities.not_implemented import Area
@@ -43,20 +43,20 @@ class NobodysPath(InvalidInput):
 
     def __init__(self, *, path: str, clusters: tuple[str, ...]) -> None:
         self.path, self.clusters = path, clusters
-        asked = ", ".join(clusters) or "no cluster at all"
+        where = ", ".join(clusters) or "no cluster at all"
         super().__init__(
-            f"no feed has a location at or around {path}; looked on {asked}, for the path as it is written: links are "
+            f"no feed has a location at or around {path}; looked on {where}, for the path as it is written: links are "
             f"not followed, and what is below it may be a feed's"
         )
 
 
 def explain(
-    asked: str | datetime, options: ActionOptions, clock: Clock, process: StopSignal
+    requested: str | datetime, options: ActionOptions, clock: Clock, process: StopSignal
 ) -> tuple[Explanation, ...]:
     """Return the decision of a run about a path or an instance, by feed and cluster, and why; changes nothing.
 
     Args:
-        asked: a path, which is looked for on each chosen cluster and then on this machine, or an instance of the
+        requested: a path, which is looked for on each chosen cluster and then on this machine, or an instance of the
             chosen feeds.
         options: of a dry run; when a path is asked for, only the clusters of its selection count.
         clock: tells the wall-clock time.
@@ -68,8 +68,8 @@ def explain(
     with ExitStack() as stack:
         context = opened_context(options, clock, process, Area.RETENTION, stack, evicted_and_archives)
         pairs: tuple[Pair, ...] | None = None
-        if isinstance(asked, str):
-            asked, pairs = _owners(asked, context)
+        if isinstance(requested, str):
+            requested, pairs = _owners(requested, context)
             names, clusters = (tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
             selection = EntitySelection(names=names, clusters=clusters)
             context = replace(context, options=replace(options, selection=selection))
@@ -77,10 +77,10 @@ def explain(
         found = [of_settled(plan) for plan in wired.targets.settled]
         for target in wired.targets.to_do:
             explainer = _explainer(target, wired.action, context, work)
-            if isinstance(asked, str):
-                found.append(explainer.of_path(context.repository.cluster(target.cluster).place(asked)))
+            if isinstance(requested, str):
+                found.append(explainer.of_path(context.repository.cluster(target.cluster).place(requested)))
             else:
-                found.extend(explainer.of_instance(asked))
+                found.extend(explainer.of_instance(requested))
         of_pairs = [each for each in found if pairs is None or (each.feed, each.cluster) in pairs]
         return tuple(sorted(of_pairs, key=lambda each: (each.feed, each.cluster)))
 

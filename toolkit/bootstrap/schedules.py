@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.config import RepoRequest, load_repository
-from toolkit.process_runner.choosing import unsupported
+from toolkit.process_runner.selection import unsupported
 from toolkit.schedules.errors import NoSchedules
 from toolkit.schedules.scheduler import Scheduler
 

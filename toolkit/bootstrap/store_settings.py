@@ -29,12 +29,12 @@ class ConflictingHadoopConf(InvalidInput):
     def __init__(self, *, store: str, key: str, values: Mapping[str, str | None]) -> None:
         self.store, self.key = store, key
         self.values = {name: None if value is None else shown(key, value) for name, value in values.items()}
-        said = " and ".join(
+        found = " and ".join(
             f"{cluster} does not set it" if value is None else f"{cluster} says {value}"
             for cluster, value in self.values.items()
         )
         super().__init__(
-            f"hadoop_conf: {key} for {self.store}: {said}; it could be two different stores: give the clusters the "
+            f"hadoop_conf: {key} for {self.store}: {found}; it could be two different stores: give the clusters the "
             "same value, or run for one of them at a time with --cluster"
         )
 
@@ -68,9 +68,9 @@ def agreed(scheme: str, authority: str, clusters: Sequence[Cluster]) -> dict[str
     """
     if scheme in _OBJECTS:
         refuse_secrets(key for cluster in clusters for key in cluster.hadoop_conf)
-    said = {cluster.name: settings_about(scheme, cluster) for cluster in clusters}
-    for key in sorted({key for settings in said.values() for key in settings}):
-        values = {name: settings.get(key) for name, settings in said.items()}
+    settings_of = {cluster.name: settings_about(scheme, cluster) for cluster in clusters}
+    for key in sorted({key for settings in settings_of.values() for key in settings}):
+        values = {name: settings.get(key) for name, settings in settings_of.items()}
         if len(set(values.values())) > 1:
             raise ConflictingHadoopConf(store=f"{scheme}://{authority}", key=key, values=values)
-    return next(iter(said.values()), {})
+    return next(iter(settings_of.values()), {})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.choosing import EntitySelection
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import catalog_of
@@ -44,7 +44,7 @@ class DiffOptions:
     repo: RepoRequest
 
 
-def table_diff(asked: DiffOptions, clock: Clock, process: StopSignal) -> TableDiff:
+def table_diff(request: DiffOptions, clock: Clock, process: StopSignal) -> TableDiff:
     """The differences.
 
     Raises:
@@ -53,21 +53,21 @@ def table_diff(asked: DiffOptions, clock: Clock, process: StopSignal) -> TableDi
     """
     with ExitStack() as stack:
         context = opened_context(
-            _options(asked, clock), clock, process, Area.REPLICATION, stack, partial(_both_ends, asked)
+            _options(request, clock), clock, process, Area.REPLICATION, stack, partial(_both_ends, request)
         )
-        feed, work = context.repository.feeds[asked.feed], context.look(process)
-        clusters = [_cluster(context, feed, name) for name in (asked.first, asked.second)]
+        feed, work = context.repository.feeds[request.feed], context.look(process)
+        clusters = [_cluster(context, feed, name) for name in (request.first, request.second)]
         readers = [catalog_of(cluster).reader(work, as_source=True) for cluster in clusters]
         names = [name_of(uri_of(feed, cluster)) for cluster in clusters]
         comparison = TableComparison(
-            first=readers[0], second=readers[1], names=(names[0], names[1]), with_files=asked.with_files
+            first=readers[0], second=readers[1], names=(names[0], names[1]), with_files=request.with_files
         )
         return comparison.compared()
 
 
-def _both_ends(asked: DiffOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    feed = context.repository.feeds[asked.feed]
-    return ((feed, _cluster(context, feed, name)) for name in (asked.first, asked.second))
+def _both_ends(request: DiffOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
+    feed = context.repository.feeds[request.feed]
+    return ((feed, _cluster(context, feed, name)) for name in (request.first, request.second))
 
 
 def _cluster(context: ActionContext, feed: Feed, name: str) -> Cluster:
@@ -77,10 +77,10 @@ def _cluster(context: ActionContext, feed: Feed, name: str) -> Cluster:
     return context.repository.clusters[name]
 
 
-def _options(asked: DiffOptions, clock: Clock) -> ActionOptions:
+def _options(request: DiffOptions, clock: Clock) -> ActionOptions:
     return ActionOptions(
-        selection=EntitySelection(names=(asked.feed,), all_clusters=True),
-        repo=asked.repo,
+        selection=EntitySelection(names=(request.feed,), all_clusters=True),
+        repo=request.repo,
         nominal_time=clock.now().replace(second=0, microsecond=0),
         dry_run=True,
         allow_dirty=False,

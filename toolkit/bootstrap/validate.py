@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionResult
 from toolkit.actions.runner import Targets
+from toolkit.actions.selection import EntitySelection
 from toolkit.actions.validation import FeedValidation, Part, Written
 from toolkit.availability import is_ready
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
@@ -104,7 +104,7 @@ class ValidateOptions:
     allow_dirty: bool
 
 
-def validate_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) -> UnitValidation:
+def validate_by_hand(request: ValidateOptions, clock: Clock, process: StopSignal) -> UnitValidation:
     """Validate what is there.
 
     Raises:
@@ -116,7 +116,7 @@ def validate_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) 
         StorageError: the instance cannot be listed.
         Stopped: the run was told to end.
     """
-    result, outcome = _ran(asked, clock, process)
+    result, outcome = _ran(request, clock, process)
     result.require_run()
     if outcome.error is not None:
         raise outcome.error
@@ -124,30 +124,30 @@ def validate_by_hand(asked: ValidateOptions, clock: Clock, process: StopSignal) 
     return outcome.validation
 
 
-def asked_of(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
+def question_of(request: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[Question, tuple[str, ...]]:
     """Return the request of a validation, and notes about what is left out; errors as `validate_by_hand`."""
-    result, _ = _ran(asked, clock, process)
-    (told,) = result.targets
-    detail = told.plan.detail
+    result, _ = _ran(request, clock, process)
+    (target_result,) = result.targets
+    detail = target_result.plan.detail
     assert detail.question is not None  # noqa: S101 - of every dry run
     return detail.question, detail.left_out
 
 
-def _ran(asked: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[ValidationResult, ValidationOutcome]:
+def _ran(request: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[ValidationResult, ValidationOutcome]:
     outcome = ValidationOutcome()
-    wire = partial(_wire, asked, outcome)
-    return run_action(_options(asked), clock, process, NoProgress(), wire, Area.PROCESS, _stakes), outcome
+    wire = partial(_wire, request, outcome)
+    return run_action(_options(request), clock, process, NoProgress(), wire, Area.PROCESS, _affected), outcome
 
 
 def _wire(
-    asked: ValidateOptions, outcome: ValidationOutcome, context: ActionContext
+    request: ValidateOptions, outcome: ValidationOutcome, context: ActionContext
 ) -> Wired[ValidationTarget, ValidationItem, ValidationDetail]:
     feed, cluster = context.pairs[0]
-    feed.instances_on(cluster.name).index(asked.nominal_time)
-    written = partial(_of_table if feed.is_table else _of_path, _validation(feed, cluster), asked.nominal_time)
-    key = format_instant(asked.nominal_time)
+    feed.instances_on(cluster.name).index(request.nominal_time)
+    written = partial(_of_table if feed.is_table else _of_path, _validation(feed, cluster), request.nominal_time)
+    key = format_instant(request.nominal_time)
     target = ValidationTarget(entity=feed.name, cluster=cluster.name, instance_key=key, written=written)
-    action = ValidationAction(validator=partial(_validator, context, feed), is_dry_run=asked.dry_run, outcome=outcome)
+    action = ValidationAction(validator=partial(_validator, context, feed), is_dry_run=request.dry_run, outcome=outcome)
     return Wired(action=action, targets=Targets(to_do=(target,)))
 
 
@@ -211,15 +211,15 @@ def _storage(table: Table, part: TablePart) -> StorageDescriptor:
     return table.storage if part.partition is None else part.partition.storage
 
 
-def _options(asked: ValidateOptions) -> ActionOptions:
+def _options(request: ValidateOptions) -> ActionOptions:
     return ActionOptions(
-        selection=EntitySelection(names=(asked.feed,), clusters=(asked.cluster,) if asked.cluster else ()),
-        repo=asked.repo,
-        nominal_time=asked.nominal_time,
-        dry_run=asked.dry_run,
-        allow_dirty=asked.allow_dirty,
+        selection=EntitySelection(names=(request.feed,), clusters=(request.cluster,) if request.cluster else ()),
+        repo=request.repo,
+        nominal_time=request.nominal_time,
+        dry_run=request.dry_run,
+        allow_dirty=request.allow_dirty,
     )
 
 
-def _stakes(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
+def _affected(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
     return context.pairs

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.choosing import EntitySelection
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_keys, recorded_of, routes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import manifests
-from toolkit.ledger.runs import finding
+from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.replication import Range
 from toolkit.replication.resolve import ReplicationResolver
@@ -47,11 +47,13 @@ class VerifyOptions:
     repo: RepoRequest
 
 
-def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Progress) -> tuple[VerifiedInstance, ...]:
+def verify(
+    request: VerifyOptions, clock: Clock, process: StopSignal, progress: Progress
+) -> tuple[VerifiedInstance, ...]:
     """Return the verification of each instance at a target.
 
     Args:
-        asked: by the user.
+        request: by the user.
         clock: tells the wall-clock time.
         process: ends the reading.
         progress: is told how far it is.
@@ -60,11 +62,11 @@ def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Pr
         InvalidInput: as for `run_action`.
         LedgerUnavailable: the ledger cannot be read now.
     """
-    wanted = asked.chosen.wanted if asked.chosen.start or asked.chosen.end else _ALWAYS
+    wanted = request.chosen.wanted if request.chosen.start or request.chosen.end else _ALWAYS
     now = clock.now().replace(second=0, microsecond=0)
     with ExitStack() as stack:
-        options = _options(asked, now)
-        context = opened_context(options, clock, process, Area.REPLICATION, stack, partial(ends, asked.chosen))
+        options = _options(request, now)
+        context = opened_context(options, clock, process, Area.REPLICATION, stack, partial(ends, request.chosen))
         ledger = context.use.ledger
         copied = cache(partial(copied_keys, ledger))
         resolver = ReplicationResolver(
@@ -74,7 +76,7 @@ def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Pr
             evicted=partial(evicted_keys, ledger),
             only=partial(_known_keys, ledger) if wanted is _ALWAYS and ledger is not None else lambda *_: None,
         )
-        targets = resolver.resolve(list(routes_of(asked.chosen, context)), must_all_work=True)
+        targets = resolver.resolve(list(routes_of(request.chosen, context)), must_all_work=True)
         work = context.look(process)
         verifier = Verifier(
             storage=work.stores,
@@ -86,11 +88,11 @@ def verify(asked: VerifyOptions, clock: Clock, process: StopSignal, progress: Pr
         return verifier.verify_all(targets.to_do, progress)
 
 
-def _options(asked: VerifyOptions, now: datetime) -> ActionOptions:
-    clusters = () if asked.cluster is None else (asked.cluster,)
+def _options(request: VerifyOptions, now: datetime) -> ActionOptions:
+    clusters = () if request.cluster is None else (request.cluster,)
     return ActionOptions(
-        selection=EntitySelection(names=(asked.feed,), clusters=clusters, all_clusters=not clusters),
-        repo=asked.repo,
+        selection=EntitySelection(names=(request.feed,), clusters=clusters, all_clusters=not clusters),
+        repo=request.repo,
         nominal_time=now,
         dry_run=True,
         approve=None,
@@ -108,5 +110,5 @@ def _is_being_copied(ledger: Ledger | None, target: ReplicationTarget) -> bool:
     if ledger is None:
         return False
     key = (LifeCycle.REPLICATION, target.cluster, target.counterpart, target.instance_key)
-    runs = ledger.read(lambda tx: finding.active(tx, target.feed))
+    runs = ledger.read(lambda tx: queries.active(tx, target.feed))
     return any((run.life_cycle, run.cluster, run.counterpart, run.instance_key) == key for run in runs)

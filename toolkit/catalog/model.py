@@ -207,8 +207,8 @@ class Statistics:
     def of(cls, parameters: Mapping[str, str]) -> Self:
         """Return the statistics in the parameters; an invalid or negative figure counts as absent."""
         figures = {name: _figure(parameters.get(key, "")) for name, key in _FIGURES.items()}
-        said = parameters.get(ACCURATE, "").replace(" ", "").lower()
-        return cls(**figures, accurate=said == "true" or '"basic_stats":"true"' in said)
+        accurate_value = parameters.get(ACCURATE, "").replace(" ", "").lower()
+        return cls(**figures, accurate=accurate_value == "true" or '"basic_stats":"true"' in accurate_value)
 
 
 _PROVIDER = "spark.sql.sources.provider"

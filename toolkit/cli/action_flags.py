@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from toolkit.actions.choosing import EntitySelection
     from toolkit.actions.model import D, I, T
+    from toolkit.actions.selection import EntitySelection
     from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.cli.action_command import ActionCommand, Run
     from toolkit.rendering.action_result import ActionView
@@ -66,7 +66,7 @@ class FeedFlags:
         Raises:
             InvalidInput: not exactly one way of choosing, or a tag that is none.
         """
-        from toolkit.actions.choosing import EntitySelection
+        from toolkit.actions.selection import EntitySelection
         from toolkit.cli.option_values import tags_of
 
         return EntitySelection(
@@ -135,7 +135,7 @@ class RunFlags(RepoFlags):
             selection: which feeds on which clusters; None: the action is not about feeds.
             parallel: so many targets at once; None: as many as suit the action.
         """
-        from toolkit.actions.choosing import NO_FEED
+        from toolkit.actions.selection import NO_FEED
         from toolkit.bootstrap.action_context import ActionOptions
 
         return ActionOptions(

@@ -64,11 +64,13 @@ def backfill(
     """Run the instances of a process from --start up to --end that have not succeeded yet."""
     from toolkit.bootstrap.process import ProcessOptions, run_processes
     from toolkit.clock import SystemClock
-    from toolkit.process_runner.choosing import ProcessSelection
+    from toolkit.process_runner.selection import ProcessSelection
     from toolkit.rendering.process import PROCESS_VIEW
 
-    asked = replace(_range(start, end, order), only=only, at_once=max_parallel, keeps_going=keep_going, is_forced=force)
-    own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=asked, waits=wait)
+    requested = replace(
+        _range(start, end, order), only=only, at_once=max_parallel, keeps_going=keep_going, is_forced=force
+    )
+    own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=requested, waits=wait)
     command = run.command("backfill", partial(run_processes, own), PROCESS_VIEW)
     with command.failures_delivered():
         now = SystemClock().now().replace(second=0, microsecond=0)

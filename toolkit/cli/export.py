@@ -14,7 +14,7 @@ from toolkit.cli.completion import cluster_names
 from toolkit.cli.flags import ConfigRepo, Env, RepoFlags, flat
 
 if TYPE_CHECKING:
-    from toolkit.cli.exporting import Change
+    from toolkit.cli.export_files import Change
     from toolkit.result import ExitCode
     from toolkit.schedules.actions import Schedule
 
@@ -89,7 +89,7 @@ def export() -> None:
 @flat
 def cron(*, into: Crontab = None, check: Check = False, which: ScheduleFlags) -> int:
     """Lines of a crontab, between two marks; all other lines of the file stay."""
-    from toolkit.cli.exporting import crontab_changes
+    from toolkit.cli.export_files import crontab_changes
     from toolkit.cli.option_values import MissingOption
     from toolkit.cli.streams import print_result
     from toolkit.result import ExitCode
@@ -108,7 +108,7 @@ def cron(*, into: Crontab = None, check: Check = False, which: ScheduleFlags) ->
 @flat
 def oozie(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
     """A bundle for each cluster, with a coordinator and a workflow for each action."""
-    from toolkit.cli.exporting import folder_changes
+    from toolkit.cli.export_files import folder_changes
     from toolkit.schedules.oozie import oozie_files
 
     schedule = which.schedule()
@@ -119,7 +119,7 @@ def oozie(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
 @flat
 def airflow(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
     """A DAG for each cluster and domain, with a task for each action."""
-    from toolkit.cli.exporting import folder_changes
+    from toolkit.cli.export_files import folder_changes
     from toolkit.schedules.airflow import airflow_files
 
     schedule = which.schedule()
@@ -127,7 +127,7 @@ def airflow(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
 
 
 def _deliver(changes: Sequence[Change], schedule: Schedule, *, check: bool) -> ExitCode:
-    from toolkit.cli.exporting import make
+    from toolkit.cli.export_files import make
     from toolkit.cli.streams import print_result, say
     from toolkit.result import ExitCode
 

@@ -16,7 +16,7 @@ from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, SchemaChange
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolkit.actions.choosing import EntitySelection
+    from toolkit.actions.selection import EntitySelection
     from toolkit.bootstrap.hive import ExchangeOptions
     from toolkit.cli.action_command import Run
     from toolkit.hive.targets import ImportRules, TableDetail, TableItem, TableTarget

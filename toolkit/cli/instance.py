@@ -72,7 +72,7 @@ def summary(which: Annotated[options.CountedFlags, Fields(only=_RANGE)], repo: A
     from toolkit.rendering.instances import SUMMARY_COLUMNS, summary_document, summary_rows
     from toolkit.rendering.tables import STATUS_STYLES
 
-    found = answer(which, repo, lambda ledger, managed, asked, _view: instance_summary(ledger, managed, asked))
+    found = answer(which, repo, lambda ledger, managed, requested, _view: instance_summary(ledger, managed, requested))
     print_rows(
         repo.output,
         lambda: summary_document(found),

@@ -14,11 +14,11 @@ from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
 from toolkit.el import parse_instant
 from toolkit.entities.nearest import suggestion
-from toolkit.ledger.runs.finding import RunOrder
+from toolkit.ledger.runs.queries import RunOrder
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.management.locations import (
-    AskedRange,
     ManagedEntity,
+    RequestedRange,
     chosen_clusters,
     default_life_cycle,
     managed_entity,
@@ -59,7 +59,7 @@ class Filters(Generic[_Status]):
 
 
 def answer(
-    options: InstanceFlags, repo: RepoFlags, question: Callable[[Ledger, ManagedEntity, AskedRange, View], _Found]
+    options: InstanceFlags, repo: RepoFlags, question: Callable[[Ledger, ManagedEntity, RequestedRange, View], _Found]
 ) -> _Found:
     """Return the ledger's answer to a question about the instances that the options choose.
 
@@ -68,12 +68,12 @@ def answer(
         InvalidInput: no such entity or range, no usable config repo or ledger.
         LedgerUnavailable: the database cannot be used now.
     """
-    asked, view = asked_range(options), _view(options)
+    requested, view = requested_range(options), _view(options)
     with repo.opened(writing=False) as (ledger, repository):
         managed = _managed(repository, options, is_question=True)
         if options.life_cycle is None and managed.life_cycle is not default_life_cycle(managed.entity):
             say(f"note: {managed.name} has only {managed.life_cycle} here, so that is shown")
-        return question(ledger, managed, asked, view)
+        return question(ledger, managed, requested, view)
 
 
 def answer_running(options: InstanceFlags, repo: RepoFlags) -> InstanceList:
@@ -93,12 +93,12 @@ def carry_out(verb: str, options: InstanceFlags, repo: RepoFlags) -> CommandResu
     from toolkit.management.decisions import InstanceCommand
     from toolkit.runs.recorder import current_user
 
-    asked, view = asked_range(options), _view(options)
+    requested, view = requested_range(options), _view(options)
     with repo.opened(writing=True) as (ledger, repository):
         request = CommandRequest(
             command=InstanceCommand(verb),
             managed=_managed(repository, options),
-            asked=asked,
+            requested=requested,
             view=view,
             who=current_user(),
             reason=options.reason,
@@ -107,13 +107,13 @@ def carry_out(verb: str, options: InstanceFlags, repo: RepoFlags) -> CommandResu
         return command_instances(ledger, request)
 
 
-def asked_range(options: InstanceFlags) -> AskedRange:
+def requested_range(options: InstanceFlags) -> RequestedRange:
     """The range that `--start` and `--end` name.
 
     Raises:
         InvalidInput: they name none.
     """
-    return AskedRange(
+    return RequestedRange(
         start=None if options.start is None else parse_instant(options.start),
         end=None if options.end is None else parse_instant(options.end),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.cli.instance_answers import answer, asked_range, filters_of, print_instances, wanted_clusters
+from toolkit.cli.instance_answers import answer, filters_of, print_instances, requested_range, wanted_clusters
 from toolkit.cli.option_values import BadOption, MissingOption
 from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.planning.listing import ListedInstance
 
 
-def print_list(asked: InstanceFlags, repo: AnswerFlags) -> None:
+def print_list(flags: InstanceFlags, repo: AnswerFlags) -> None:
     """Print what the options ask for.
 
     Raises:
@@ -26,33 +26,35 @@ def print_list(asked: InstanceFlags, repo: AnswerFlags) -> None:
         InvalidInput: no such entity or range, no usable config repo or ledger.
         FeedctlError: what a store answered that could not be looked at, once all else is printed.
     """
-    if asked.life_cycle is not None:
+    if flags.life_cycle is not None:
         from toolkit.management.questions import recorded_instances
 
-        print_instances(answer(asked, repo, recorded_instances), repo.output)
+        print_instances(answer(flags, repo, recorded_instances), repo.output)
         return
     repository = repo.entities()
-    entity = repository.entity(asked.name)
-    if isinstance(entity, Feed) and not asked.planned:
-        _print_data(repository, entity, asked, repo.output)
+    entity = repository.entity(flags.name)
+    if isinstance(entity, Feed) and not flags.planned:
+        _print_data(repository, entity, flags, repo.output)
     else:
-        _print_planned(repository, asked, repo.output)
+        _print_planned(repository, flags, repo.output)
 
 
-def _print_data(repository: Repository, feed: Feed, asked: InstanceFlags, output: OutputFormat) -> None:
+def _print_data(repository: Repository, feed: Feed, flags: InstanceFlags, output: OutputFormat) -> None:
     from toolkit.availability import DataState
-    from toolkit.bootstrap.reading import reader_of
+    from toolkit.bootstrap.feed_readers import reader_of
     from toolkit.clock import SystemClock
     from toolkit.management.data import DataRange, instance_data
     from toolkit.management.locations import chosen_clusters
     from toolkit.rendering.instances import DATA_COLUMNS, DATA_STYLES, data_document, data_rows
 
-    asked.require_no_choice(but=("filter_by", "limit"))
-    filters = filters_of(asked.filter_by or (), DataState)
+    flags.require_no_choice(but=("filter_by", "limit"))
+    filters = filters_of(flags.filter_by or (), DataState)
     if filters.started_after is not None:
         raise BadOption(option="--filter-by", found="STARTEDAFTER", expected="STATUS or CLUSTER: only runs have begun")
-    wanted = DataRange(asked=asked_range(asked), now=SystemClock().now(), most=asked.limit, states=filters.statuses)
-    clusters = chosen_clusters(repository, feed, wanted_clusters(asked.cluster, filters.clusters))
+    wanted = DataRange(
+        requested=requested_range(flags), now=SystemClock().now(), most=flags.limit, states=filters.statuses
+    )
+    clusters = chosen_clusters(repository, feed, wanted_clusters(flags.cluster, filters.clusters))
     look = reader_of(repository)
     found = instance_data(feed, clusters, wanted, lambda name: look(feed, repository.cluster(name)))
     rows, problems = data_rows(found), [each.problem for each in found.clusters if each.problem is not None]
@@ -64,20 +66,20 @@ def _print_data(repository: Repository, feed: Feed, asked: InstanceFlags, output
         raise problems[0]
 
 
-def _print_planned(repository: Repository, asked: InstanceFlags, output: OutputFormat) -> None:
+def _print_planned(repository: Repository, flags: InstanceFlags, output: OutputFormat) -> None:
     from toolkit.el import parse_instant
     from toolkit.planning.listing import list_instances
 
-    if asked.start is None:
+    if flags.start is None:
         raise MissingOption(option="--start", command="instance list")
-    asked.require_no_choice()
-    end = None if asked.end is None else parse_instant(asked.end)
-    start = parse_instant(asked.start)
-    rows = _rows(list_instances(repository, asked.name, start, end, asked.cluster))
+    flags.require_no_choice()
+    end = None if flags.end is None else parse_instant(flags.end)
+    start = parse_instant(flags.start)
+    rows = _rows(list_instances(repository, flags.name, start, end, flags.cluster))
     columns = ("cluster", "instance", "what", "where")
     print_rows(
         output,
-        lambda: {"name": asked.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]},
+        lambda: {"name": flags.name, "instances": [dict(zip(columns, row, strict=True)) for row in rows]},
         columns,
         rows,
         nothing="no instances in that range",

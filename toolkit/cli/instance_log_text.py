@@ -18,7 +18,7 @@ from toolkit.ledger.identity import identity_of
 from toolkit.ledger.jobs.rows import StepRun
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.management.locations import AskedRange, ManagedEntity
+from toolkit.management.locations import ManagedEntity, RequestedRange
 from toolkit.management.questions import InstanceLogs, instance_logs
 from toolkit.management.rows import View
 from toolkit.programs.log_folder import require_own_folder
@@ -61,9 +61,9 @@ def print_step_logs(which: InstanceFlags, repo: AnswerFlags) -> None:
     _require_fitting(which, repo.output)
     texts = LogTexts(step=which.step, write=_write, host=ProcessTable().host, base=_base())
 
-    def show(ledger: Ledger, managed: ManagedEntity, asked_range: AskedRange, view: View) -> None:
+    def show(ledger: Ledger, managed: ManagedEntity, requested_range: RequestedRange, view: View) -> None:
         texts.ledger = identity_of(ledger)
-        while texts.show(instance_logs(ledger, managed, asked_range, view)) and which.follow:
+        while texts.show(instance_logs(ledger, managed, requested_range, view)) and which.follow:
             time.sleep(_LOOK_SECONDS)
 
     answer(replace(which, start=which.time), repo, show)

@@ -21,7 +21,7 @@ def print_triage(name: str, time: str, cluster: str | None, repo: AnswerFlags) -
         InvalidInput: no such entity or instance, no usable config repo or ledger.
         LedgerUnavailable: the database cannot be used now.
     """
-    from toolkit.bootstrap.reading import reader_of
+    from toolkit.bootstrap.feed_readers import reader_of
     from toolkit.clock import SystemClock
     from toolkit.management.locations import chosen_clusters, runnable
     from toolkit.management.triage import triage

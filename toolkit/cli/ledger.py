@@ -26,7 +26,7 @@ def ledger() -> None:
 def sync(*, repo: RepoFlags, allow_dirty: AllowDirty = False) -> None:
     """Register the processes of the config repo: steps, properties, and who enqueues whom. The answer is JSON."""
     with answering():
-        from toolkit.bootstrap.registering import sync_ledger
+        from toolkit.bootstrap.registration import sync_ledger
         from toolkit.clock import SystemClock
         from toolkit.rendering.run_metadata import sync_document
         from toolkit.runs.recorder import current_user
@@ -45,9 +45,9 @@ def upgrade(*, repo: AnswerFlags) -> None:
     place, done = upgrade_ledger(repo.request())
     is_changed = done.before != done.after
     change = f"went from {_named(done.before)} to revision {done.after}"
-    said = change if is_changed else f"has revision {done.after} already; nothing was changed"
+    message = change if is_changed else f"has revision {done.after} already; nothing was changed"
     document = {"place": place, "from": done.before, "to": done.after, "changed": is_changed}
-    print_answer(repo.output, document, f"the ledger {place} {said}")
+    print_answer(repo.output, document, f"the ledger {place} {message}")
 
 
 @app.command("status")

@@ -91,7 +91,7 @@ class LintFlags:
 @flat
 def lint(flags: LintFlags) -> int:
     """Check the config repo: exit code 1 when there is an error or a warning that nothing accepts."""
-    from toolkit.cli.linting import Prefixes, exit_code, for_terminal, keeps, lint_config_repo, render
+    from toolkit.cli.lint_run import Prefixes, exit_code, for_terminal, keeps, lint_config_repo, render
     from toolkit.cli.streams import print_result
     from toolkit.clock import SystemClock
 

@@ -54,8 +54,8 @@ app.command("init")(shipped.create)
 app.command("schema")(shipped.print_schema)
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"feedctl {__version__}")
         raise typer.Exit
 
@@ -83,15 +83,15 @@ def print_entrypoint(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `feedctl` with these arguments, by default those of the process, and return the exit code."""
-    return run_app(app if argv is None else asked_of(app, argv), argv)
+    return run_app(app if argv is None else app_of(app, argv), argv)
 
 
 def run() -> None:
     """The console script."""
-    run_process(asked_of(app, sys.argv[1:]))
+    run_process(app_of(app, sys.argv[1:]))
 
 
-def asked_of(program: typer.Typer, argv: Sequence[str]) -> typer.Typer:
+def app_of(program: typer.Typer, argv: Sequence[str]) -> typer.Typer:
     """The program with the one command that is asked for: to build all of them takes longer than most take to answer.
 
     Args:

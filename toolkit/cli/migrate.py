@@ -57,7 +57,7 @@ def falcon(
 
     Exit code 1: it was written, and `feedctl lint` finds something that no comment accepts; the report lists it.
     """
-    from toolkit.bootstrap.migrating import migration, write
+    from toolkit.bootstrap.migration import migration, write
     from toolkit.cli.streams import say
     from toolkit.clock import SystemClock
 

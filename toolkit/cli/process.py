@@ -13,7 +13,7 @@ from toolkit.cli.completion import cluster_names, process_names
 from toolkit.cli.flags import Fields, flat
 
 if TYPE_CHECKING:
-    from toolkit.process_runner.choosing import ProcessSelection
+    from toolkit.process_runner.selection import ProcessSelection
 
 OnCluster = Annotated[
     str | None,
@@ -43,7 +43,7 @@ class ProcessFlags:
     @property
     def selection(self) -> ProcessSelection:
         """The processes."""
-        from toolkit.process_runner.choosing import ProcessSelection
+        from toolkit.process_runner.selection import ProcessSelection
 
         return ProcessSelection(name=self.name, cluster=self.cluster)
 
@@ -57,7 +57,7 @@ class ProcessFlags:
         Raises:
             ProcessChoiceMissing: not exactly one way of choosing.
         """
-        from toolkit.process_runner.choosing import ProcessChoiceMissing
+        from toolkit.process_runner.selection import ProcessChoiceMissing
 
         if (self.name is None) != self.all_processes or (self.all_processes and not due) or (due and not may_be_due):
             raise ProcessChoiceMissing

@@ -178,7 +178,7 @@ def _decided(
     from toolkit.ledger.vocabulary import ValidationState
     from toolkit.runs.stop import watched_signals
 
-    asked = DecisionOptions(
+    request = DecisionOptions(
         state=ValidationState(state),
         feed=feed,
         instance_key=format_instant(parse_instant(key)),
@@ -188,5 +188,5 @@ def _decided(
         repo=repo.request(),
         dry_run=dry_run,
     )
-    with watched_signals(asked.repo.variables) as stop:
-        return decide(asked, SystemClock(), stop)
+    with watched_signals(request.repo.variables) as stop:
+        return decide(request, SystemClock(), stop)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.choosing import NO_FEED, EntitySelection
 from toolkit.actions.model import D, I, T
+from toolkit.actions.selection import NO_FEED, EntitySelection
 from toolkit.cli.action_command import Run, nominal_time_of
 from toolkit.cli.action_flags import RunFlags
 from toolkit.cli.streams import say
@@ -42,7 +42,7 @@ def publish(decided: Decided, repo: AnswerFlags) -> int:
     if found.life_cycle is LifeCycle.EXECUTION and decided.run_key is not None:
         from toolkit.bootstrap.process import ProcessOptions, run_processes
         from toolkit.process_runner import targets
-        from toolkit.process_runner.choosing import ProcessSelection
+        from toolkit.process_runner.selection import ProcessSelection
         from toolkit.rendering.process import PROCESS_VIEW
 
         own = ProcessOptions(selection=ProcessSelection(name=found.entity, cluster=found.cluster))

@@ -15,7 +15,7 @@ from toolkit.cli.options import OutputAs, OutputFormat, print_answer
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.actions.choosing import EntitySelection
+    from toolkit.actions.selection import EntitySelection
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -95,10 +95,10 @@ def explain(
 
     clock = SystemClock()
     at = clock.now().replace(second=0, microsecond=0) if time is None else nominal_time_of(time)
-    asked = _asked(what, instance)
-    selection = _selection(None if isinstance(asked, str) else what, tuple(cluster or ()))
-    asking = replace(run, dry_run=True).options(at, selection)
-    found = explained(asked, asking, clock, NeverStopped())
+    requested = _requested(what, instance)
+    selection = _selection(None if isinstance(requested, str) else what, tuple(cluster or ()))
+    options = replace(run, dry_run=True).options(at, selection)
+    found = explained(requested, options, clock, NeverStopped())
     document = {"time": format_instant(at), "explanations": [explanation_document(each) for each in found]}
     print_answer(output, document, *(line for each in found for line in explanation_lines(each)))
     is_unknown = any(each.decision is RetentionDecision.UNKNOWN for each in found)
@@ -107,13 +107,13 @@ def explain(
 
 def _selection(feed: str | None, clusters: tuple[str, ...]) -> EntitySelection:
     """A feed, or for a path any, on these clusters or on all."""
-    from toolkit.actions.choosing import EntitySelection
+    from toolkit.actions.selection import EntitySelection
 
     names = () if feed is None else (feed,)
     return EntitySelection(names=names, everything=not names, clusters=clusters, all_clusters=not clusters)
 
 
-def _asked(what: str, instance: str | None) -> str | datetime:
+def _requested(what: str, instance: str | None) -> str | datetime:
     """The path, or the instance of a feed; names of feeds have no slash."""
     from toolkit.cli.option_values import BadOption, MissingOption, instant_of
 

@@ -45,14 +45,14 @@ def diff(
     from toolkit.rendering.table_diff import diff_document, diff_exit, diff_lines
     from toolkit.runs.stop import NeverStopped
 
-    asked = DiffOptions(
+    request = DiffOptions(
         feed=feed,
         first=first,
         second=second,
         with_files=not metadata_only,
         repo=repo.request(),
     )
-    found = table_diff(asked, SystemClock(), NeverStopped())
+    found = table_diff(request, SystemClock(), NeverStopped())
     document = diff_document(feed, first, second, found)
     print_answer(repo.output, document, *diff_lines(feed, first, second, found))
     return diff_exit(found)

@@ -45,7 +45,7 @@ def validate(
 
     Nothing is changed, and nothing is announced because of it; the verdict is in the ledger, by hand.
     """
-    from toolkit.bootstrap.validate import ValidateOptions, asked_of, validate_by_hand
+    from toolkit.bootstrap.validate import ValidateOptions, question_of, validate_by_hand
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.clock import SystemClock
     from toolkit.rendering.quality import (
@@ -57,7 +57,7 @@ def validate(
     )
     from toolkit.runs.stop import watched_signals
 
-    asked = ValidateOptions(
+    request = ValidateOptions(
         feed=feed,
         cluster=cluster,
         nominal_time=nominal_time_of(time),
@@ -65,12 +65,12 @@ def validate(
         dry_run=run.dry_run,
         allow_dirty=run.allow_dirty,
     )
-    with watched_signals(asked.repo.variables) as stop:
+    with watched_signals(request.repo.variables) as stop:
         if run.dry_run:
-            question, notes = asked_of(asked, SystemClock(), stop)
+            question, notes = question_of(request, SystemClock(), stop)
             print_answer(output, question_document(question, notes), *question_lines(question, notes))
             return 0
-        validation = validate_by_hand(asked, SystemClock(), stop)
+        validation = validate_by_hand(request, SystemClock(), stop)
     document = {"verdict": validation_document(validation.result, validation.findings), "notes": list(validation.notes)}
     print_answer(output, document, *made_lines(validation.result, validation.findings, validation.notes))
     return validation_exit(validation.result, validation.findings)

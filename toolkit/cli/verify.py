@@ -50,13 +50,13 @@ def verify(
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
-    asked = VerifyOptions(
+    request = VerifyOptions(
         feed=feed,
         cluster=cluster,
         chosen=ReplicationOptions(source=source, start=start, end=end),
         repo=repo.request(),
     )
-    found = verified(asked, SystemClock(), NeverStopped(), _progress(repo.output))
+    found = verified(request, SystemClock(), NeverStopped(), _progress(repo.output))
     print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))
     return verification_exit(found)
 

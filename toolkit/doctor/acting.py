@@ -32,20 +32,20 @@ class Acting:
     how: str
 
 
-def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str], asked: Klist) -> Acting:
+def acting(scheme: str, settings: Mapping[str, str], variables: Mapping[str, str], klist: Klist) -> Acting:
     """Return the user that acts on a store.
 
     Args:
         scheme: of the store.
         settings: Hadoop's, of the store.
         variables: of the environment.
-        asked: asks for the Kerberos ticket, when the settings want one.
+        klist: asks for the Kerberos ticket, when the settings want one.
     """
     if scheme == "file":
         return Acting(actor=local_actor(), how="the user of this process")
     if scheme not in _HADOOP:
         return Acting(actor=Actor(name="this caller"), how="the store's own credentials")
-    known = _kerberos(variables, asked) if asks_for_kerberos(settings) else _told(variables)
+    known = _kerberos(variables, klist) if asks_for_kerberos(settings) else _configured(variables)
     proxy = variables.get("HADOOP_PROXY_USER", "")
     return (
         Acting(actor=Actor(name=proxy), how=f"{known.actor.name} acts for it (HADOOP_PROXY_USER)") if proxy else known
@@ -75,17 +75,17 @@ def acting_findings(
         yield failed(found.how, todo="run kinit, or give a delegation token by HADOOP_TOKEN_FILE_LOCATION")
 
 
-def _told(variables: Mapping[str, str]) -> Acting:
+def _configured(variables: Mapping[str, str]) -> Acting:
     named = variables.get("HADOOP_USER_NAME", "")
     how = "HADOOP_USER_NAME" if named else "the user of this process"
     return Acting(actor=Actor(name=named or current_user()), how=f"{how}; the cluster believes it (no Kerberos)")
 
 
-def _kerberos(variables: Mapping[str, str], asked: Klist) -> Acting:
+def _kerberos(variables: Mapping[str, str], klist: Klist) -> Acting:
     owner = _token_owner(variables)
     if owner:
         return Acting(actor=Actor(name=_short(owner)), how=f"a delegation token of {owner}")
-    ticket = asked()
+    ticket = klist()
     if ticket is None or not ticket.principal:
         return Acting(actor=Actor(name=""), how="the cluster asks for Kerberos; there is neither a ticket nor a token")
     return Acting(actor=Actor(name=_short(ticket.principal)), how=f"the Kerberos ticket of {ticket.principal}")

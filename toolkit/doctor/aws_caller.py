@@ -41,11 +41,11 @@ def aws_caller() -> AwsCaller | None:
     return None if found is None else AwsCaller(access_key=found.access_key, method=found.method)
 
 
-def aws_findings(asked: Callable[[], AwsCaller | None] = aws_caller) -> Iterator[CheckResult]:
+def aws_findings(identity: Callable[[], AwsCaller | None] = aws_caller) -> Iterator[CheckResult]:
     """The caller, its key id shortened."""
     todo = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give this machine a role"
     try:
-        caller = asked()
+        caller = identity()
     except botocore.exceptions.BotoCoreError as error:
         yield failed(str(error), todo=todo)
         return

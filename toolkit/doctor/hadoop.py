@@ -86,8 +86,8 @@ def jmx_bean(url: str, name: str) -> Mapping[str, object]:
             session.mount(protocol, BoundedAdapter())
         with session.get(f"{url}/jmx", params=query, timeout=_TIMEOUT, allow_redirects=False, stream=True) as answer:
             answer.raise_for_status()
-            told: Any = parse_json(body_of(answer, MOST_BYTES))
-    found = (told.get("beans") or [{}])[0]
+            answers: Any = parse_json(body_of(answer, MOST_BYTES))
+    found = (answers.get("beans") or [{}])[0]
     return {**found}
 
 
@@ -118,18 +118,18 @@ def web_addresses(authority: str, settings: Mapping[str, str]) -> Sequence[str]:
 def hadoop_findings(urls: Sequence[str], bean_of: Beans = jmx_bean) -> Iterator[CheckResult]:
     """Version, state and safe mode of the NameNodes behind the addresses."""
     nodes = [name_node(url, bean_of) for url in urls]
-    told = [node for node in nodes if not node.error and node.version]
-    if not told:
+    answers = [node for node in nodes if not node.error and node.version]
+    if not answers:
         silent = ", ".join(f"{node.url} ({node.error or 'no NameNode'})" for node in nodes)
         todo = "nothing to do if the write end point answers; else name dfs.namenode.http-address in hadoop_conf"
         yield skipped(f"version unknown: {silent}", todo=todo)
         return
-    found = f"Hadoop {told[0].version}; {', '.join(map(_described, nodes))}"
-    if any(node.safe_mode and node.state == _ACTIVE for node in told):
+    found = f"Hadoop {answers[0].version}; {', '.join(map(_described, nodes))}"
+    if any(node.safe_mode and node.state == _ACTIVE for node in answers):
         yield warning(found, todo="nothing can be changed now: wait, or ask for hdfs dfsadmin -safemode leave")
-    elif not any(node.state == _ACTIVE for node in told):
+    elif not any(node.state == _ACTIVE for node in answers):
         yield warning(found, todo="no NameNode is active: see why none of them took over")
-    elif len(told) < len(nodes):
+    elif len(answers) < len(nodes):
         yield warning(found, todo="see why not all of them are up")
     else:
         yield ok(found)

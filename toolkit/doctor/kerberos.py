@@ -58,14 +58,14 @@ def ticket_of(text: str, *, is_valid: bool) -> Ticket:
     return Ticket(principal=principal[1] if principal else "", ends=ticket["to"] if ticket else "", is_valid=is_valid)
 
 
-def ticket_findings(asked: Klist, *, is_needed: bool) -> Iterator[CheckResult]:
+def ticket_findings(klist: Klist, *, is_needed: bool) -> Iterator[CheckResult]:
     """The ticket, and whether it will do.
 
     Args:
-        asked: asks `klist`.
+        klist: asks `klist`.
         is_needed: a cluster asks for Kerberos, and there is no delegation token.
     """
-    ticket = asked()
+    ticket = klist()
     todo = "run kinit, or give a delegation token by HADOOP_TOKEN_FILE_LOCATION"
     if ticket is None or not ticket.principal:
         found = "there is no klist here to ask" if ticket is None else "there is no ticket"

@@ -20,7 +20,7 @@ _TEXT_FIELD = 11
 _LIST_FIELD = 15
 _STOP = b"\x00"
 _LONGEST_REPLY = 4096
-_SAID_BY_ALL = "3.0"
+_COMMON_VERSION = "3.0"
 _UNSUPPORTED = re.compile(r"Hive (?:[01]|[5-9]|\d\d)\b")
 _OTHER_VERSION = (
     "feedctl knows the metastores of Hive 2.3 to 4; look whether `feedctl doctor` finds the tables of feeds"
@@ -73,10 +73,10 @@ def metastore_version(address: Address, seconds: float = _SECONDS) -> str:
         NotThrift: it does not answer as an open metastore.
         OSError: it cannot be connected to, or is silent.
     """
-    said = _asked(address, "getVersion", seconds)
-    if said.text != _SAID_BY_ALL:
-        return f"Hive {said.text}" if said.text else "version unknown"
-    return "Hive 3" if _asked(address, "get_metastore_db_uuid", seconds).is_known else "Hive 2"
+    version = _call(address, "getVersion", seconds)
+    if version.text != _COMMON_VERSION:
+        return f"Hive {version.text}" if version.text else "version unknown"
+    return "Hive 3" if _call(address, "get_metastore_db_uuid", seconds).is_known else "Hive 2"
 
 
 def _answer_finding(endpoint: str, listening: str, seconds: float) -> CheckResult:
@@ -84,7 +84,7 @@ def _answer_finding(endpoint: str, listening: str, seconds: float) -> CheckResul
     address = addresses_of(endpoint)[0]
     try:
         version = metastore_version(address, seconds)
-        databases = _asked(address, "get_all_databases", seconds).count
+        databases = _call(address, "get_all_databases", seconds).count
     except NotThrift as error:
         return ok(f"{listening}, version unknown ({error})")
     except TimeoutError:
@@ -97,7 +97,7 @@ def _answer_finding(endpoint: str, listening: str, seconds: float) -> CheckResul
     return warning(found, todo=_OTHER_VERSION) if _UNSUPPORTED.match(version) else ok(found)
 
 
-def _asked(address: Address, call: str, seconds: float) -> Reply:
+def _call(address: Address, call: str, seconds: float) -> Reply:
     name = call.encode()
     with socket.create_connection((address.host, address.port), timeout=seconds) as connection:
         connection.sendall(struct.pack(">II", _CALL, len(name)) + name + struct.pack(">I", 1) + _STOP)

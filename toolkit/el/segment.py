@@ -102,8 +102,8 @@ class Segment:
         """The name as a format of the local time, which renders it at once; None: it has a variable."""
         if self.variables:
             return None
-        said = (token for token in self.tokens if not isinstance(token, Variable))
-        return "".join(FORMS[each.field] if isinstance(each, DateField) else _literally(each.text) for each in said)
+        named = (token for token in self.tokens if not isinstance(token, Variable))
+        return "".join(FORMS[each.field] if isinstance(each, DateField) else _literally(each.text) for each in named)
 
     def bind(self, variables: Mapping[str, str]) -> Segment:
         """The segment with the known variables replaced by their values, taken literally."""
@@ -159,9 +159,9 @@ class Segment:
     @cached_property
     def _places(self) -> tuple[tuple[tuple[Field, int], ...], tuple[tuple[str, int], ...]]:
         """Which of the texts that are read are of which date fields, and of which variables."""
-        said = [token for token in self.tokens if key_of(token) is not None]
-        fields = ((token.field, at) for at, token in enumerate(said) if isinstance(token, DateField))
-        variables = ((token.name, at) for at, token in enumerate(said) if isinstance(token, Variable))
+        named = [token for token in self.tokens if key_of(token) is not None]
+        fields = ((token.field, at) for at, token in enumerate(named) if isinstance(token, DateField))
+        variables = ((token.name, at) for at, token in enumerate(named) if isinstance(token, Variable))
         return tuple(fields), tuple(variables)
 
     def _rendered(self, token: Token, local: datetime, variables: Mapping[str, str]) -> str:

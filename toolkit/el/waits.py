@@ -30,8 +30,8 @@ class WaitPolicy(StrEnum):
 _FACTORS: Mapping[WaitPolicy, Callable[[int], int]] = MappingProxyType(
     {
         WaitPolicy.PERIODIC: lambda _: 1,
-        WaitPolicy.BACKOFF: lambda turn: turn + 1,
-        WaitPolicy.EXP_BACKOFF: lambda turn: 2**turn,
+        WaitPolicy.BACKOFF: lambda attempt: attempt + 1,
+        WaitPolicy.EXP_BACKOFF: lambda attempt: 2**attempt,
     }
 )
 
@@ -47,7 +47,7 @@ def retry_waits(policy: WaitPolicy, delay: Frequency, attempts: int) -> tuple[Fr
         raise ElError(text=policy, expected=f"a policy for retries: one of {', '.join(_FACTORS)}")
     if attempts < 0:
         raise ElError(text=str(attempts), expected="0 or more attempts")
-    return tuple(delay.times(factor(turn)) for turn in range(attempts))
+    return tuple(delay.times(factor(attempt)) for attempt in range(attempts))
 
 
 def late_checks(

@@ -100,8 +100,8 @@ def draft(
 
 def _without(inherited: Mapping[str, str], text: str) -> str:
     """A text without lines that say what the defaults say: a default that every file has itself is used by none."""
-    said = [f"{key}: {value} #" for key, value in inherited.items()]
-    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(tuple(said)))
+    repeated = [f"{key}: {value} #" for key, value in inherited.items()]
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(tuple(repeated)))
 
 
 def _inherited(files: Mapping[str, bytes], kind: Kind, file: str) -> Mapping[str, str]:

@@ -10,11 +10,11 @@ from jsonschema import Draft202012Validator, FormatChecker
 from toolkit.el import ElError
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.formats import FORMATS
-from toolkit.entities.habits import habit_hint
 from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
 from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
+from toolkit.entities.value_hints import habit_hint
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from toolkit.entities.documents import Document, Value
-from toolkit.entities.habits import unquoted_hint
 from toolkit.entities.problems import ConfigProblem
+from toolkit.entities.value_hints import unquoted_hint
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.entities.yaml_scalars import plain_scalar
 

@@ -6,8 +6,8 @@ import yaml
 from yaml._yaml import CParser
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from toolkit.entities.habits import unquoted_hint
 from toolkit.entities.problems import ConfigProblem
+from toolkit.entities.value_hints import unquoted_hint
 
 _DEEPEST_PARSE = 2000
 """The composer is recursive C code: at some 30,000 levels it overruns the stack and takes the process with it."""

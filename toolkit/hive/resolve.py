@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import NoTarget
-from toolkit.actions.resolving import of_route, resolved
+from toolkit.actions.target_resolution import of_route, resolved
 from toolkit.actions.validation import FeedValidation
 from toolkit.catalog.model import TableName
 from toolkit.el import TableUri, format_instant

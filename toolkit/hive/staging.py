@@ -53,25 +53,25 @@ class StagedTable:
 
     def copied(self, items: Sequence[TableItem]) -> dict[TableItem, Digests | Problem]:
         """Copy what is not staged since an earlier run; outcomes and errors as of `TableContext.copy`."""
-        told: dict[TableItem, Digests | Problem] = {}
+        results: dict[TableItem, Digests | Problem] = {}
 
         def look(item: TableItem) -> None:
             digests = self._copied_before(item)
             if digests is not None:
-                told[item] = digests
+                results[item] = digests
 
         def note(item: TableItem) -> None:
             digests = copied[self.place(item)]
             if not isinstance(digests, Problem):
                 self._unit(item).end_copy(_part(item).fingerprint, digests)
-            told[item] = digests
+            results[item] = digests
 
         pool = self.context.work.pool(self.context.root)
         pool.run_all(look, items)
-        new = [item for item in items if item not in told]
+        new = [item for item in items if item not in results]
         copied = self.context.copy({self.place(item): _part(item) for item in new})
         pool.run_all(note, new)
-        return told
+        return results
 
     def _copied_before(self, item: TableItem) -> Digests | None:
         """The digests of what an earlier run has copied whole; else there is room for a new copy."""
@@ -85,19 +85,19 @@ class StagedTable:
         return None
 
     def refused(
-        self, items: Sequence[TableItem], told: Mapping[TableItem, Digests | Problem], notes: list[str]
+        self, items: Sequence[TableItem], results: Mapping[TableItem, Digests | Problem], notes: list[str]
     ) -> Problem | None:
         """Why nothing of the instance may be registered; None: all of it may.
 
         Args:
             items: that would be.
-            told: of those that were copied.
+            results: of those that were copied.
             notes: gets what the user should know.
 
         Raises:
             Unavailable: the ledger cannot be written.
         """
-        lacking = [each.message for each in told.values() if isinstance(each, Problem)]
+        lacking = [each.message for each in results.values() if isinstance(each, Problem)]
         lacking += [each.message for each in self.context.plan.unreadable]
         if lacking:
             why = f"not judged, since {len(lacking)} of its partitions are not whole, the first: {lacking[0]}"
@@ -113,7 +113,7 @@ class StagedTable:
             notes += self.context.work.validator.validate(written, self.context.work.guard.check).notes
         except QualityFailed as error:
             note = partial(self._note_blocked, written, error)
-            self.context.work.pool(self.context.root).run_all(note, list(told))
+            self.context.work.pool(self.context.root).run_all(note, list(results))
             return Problem(code=error.code, message=str(error))
         return None
 
@@ -135,9 +135,9 @@ class StagedTable:
             self.context.move(unit.place, into)
         else:
             again = replace(part, place=unit.place, tree=tree, digests=digests, source=part.fingerprint)
-            told = self.context.copy({into: again})[into]
-            if isinstance(told, Problem):
-                raise CopyDiffers(path=into, detail=told.message)
+            results = self.context.copy({into: again})[into]
+            if isinstance(results, Problem):
+                raise CopyDiffers(path=into, detail=results.message)
             remove(system, unit.place, self.context.root)
         unit.end_wait()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem
 from toolkit.storage import StorageError
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers, FilesFailed
 from toolkit.transfer.trees import file_copy, is_still, same_bytes
 

@@ -34,7 +34,7 @@ from toolkit.hive.registration import TableRegistration
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.trees import below

@@ -216,7 +216,7 @@ TRIES = 8
 """So often a transaction is tried that collides with others."""
 RETRY_SECONDS = 20.0
 """After this no further try begins: with the last one, which waits for locks, a write ends before a lease expires."""
-TURN_SECONDS = 45.0
+LOCK_SECONDS = 45.0
 """So long a thread waits for another one's transaction: longer than a statement may take, shorter than a lease."""
 
 
@@ -229,15 +229,15 @@ class Ledger:
         place: the URL without its password, for messages.
         clock: of the database; only tests give another.
         retry_seconds: see `RETRY_SECONDS`; only tests give another.
-        turn_seconds: see `TURN_SECONDS`; only tests give another.
+        lock_seconds: see `LOCK_SECONDS`; only tests give another.
     """
 
     engine: sa.Engine = field(repr=False)
     place: str
     clock: DatabaseClock = field(default=database_now, repr=False)
     retry_seconds: float = field(default=RETRY_SECONDS, repr=False)
-    turn_seconds: float = field(default=TURN_SECONDS, repr=False)
-    _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    lock_seconds: float = field(default=LOCK_SECONDS, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def write(self, work: Callable[[Transaction], T], *, is_lasting: bool = True) -> T:
         """Do some work in one transaction, which is there as a whole or not at all.
@@ -286,7 +286,7 @@ class Ledger:
     @contextmanager
     def _transaction(self, options: Mapping[str, bool]) -> Iterator[Transaction]:
         with (
-            self._own_turn(),
+            self._locked(),
             translated(self.place),
             self.engine.connect().execution_options(**options) as connection,
             connection.begin(),
@@ -294,12 +294,12 @@ class Ledger:
             yield Transaction(connection=connection, clock=self.clock)
 
     @contextmanager
-    def _own_turn(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """The connection for this thread alone; whoever has had it for too long hangs, and is freed."""
-        if not self._turn.acquire(timeout=self.turn_seconds):
+        if not self._lock.acquire(timeout=self.lock_seconds):
             cut_connection(self.engine)
-            raise LedgerUnavailable(place=self.place, why=f"it has not answered for {self.turn_seconds:g} seconds")
+            raise LedgerUnavailable(place=self.place, why=f"it has not answered for {self.lock_seconds:g} seconds")
         try:
             yield
         finally:
-            self._turn.release()
+            self._lock.release()

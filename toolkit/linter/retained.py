@@ -10,7 +10,7 @@ from toolkit.entities import Feed, FeedCluster, RepoSettings, Retention
 from toolkit.planning.retention import RetentionClock, earliest_kept, eviction_policy
 
 _MINUTE = timedelta(minutes=1)
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
 
 
@@ -61,4 +61,4 @@ class Retained:
         if not keep_last:
             return _END
         there = self.grid.count(self.grid.start, at + min(_MINUTE, _END - at))
-        return self.grid[there - keep_last] if there > keep_last else _BEGINNING
+        return self.grid[there - keep_last] if there > keep_last else _EARLIEST

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition, LedgerConflict
-from toolkit.ledger.jobs.ending import abort_job
+from toolkit.ledger.jobs.job_end import abort_job
 from toolkit.ledger.runs.attempts import queue_again, suspend_ahead
 from toolkit.ledger.runs.errors import InstanceSuspended, NotTerminal, RunIsActive, RunIsOver
-from toolkit.ledger.runs.finding import RunFilter, find
+from toolkit.ledger.runs.queries import RunFilter, find
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.runs.status import ask_owner, change, lock, resume
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.decisions import REQUESTS, CommandEffect, InstanceCommand, InstanceState, decide
-from toolkit.management.locations import AskedRange, ManagedEntity, key_after, stretches
+from toolkit.management.locations import ManagedEntity, RequestedRange, key_after, stretches
 from toolkit.management.questions import require_recorded
 from toolkit.management.rows import InstanceRow, View, instance_rows, recorded_runs, with_owners
 
@@ -95,7 +95,7 @@ class CommandRequest:
     Attributes:
         command: what is to be done.
         managed: the entity, its life cycle and its locations.
-        asked: which instances.
+        requested: which instances.
         view: of these, only those with its statuses, and what began then or later.
         who: gives the command.
         reason: why, if they say so.
@@ -104,7 +104,7 @@ class CommandRequest:
 
     command: InstanceCommand
     managed: ManagedEntity
-    asked: AskedRange
+    requested: RequestedRange
     view: View = field(default_factory=View)
     who: str
     reason: str | None = None
@@ -169,10 +169,10 @@ def _keys(tx: Transaction, request: CommandRequest) -> list[RunKey]:
     if not request.command.is_safe:
         start_check.refuse_in_safe_mode(tx)
     managed = request.managed
-    parts = stretches(managed, request.asked, tx.now())
+    parts = stretches(managed, request.requested, tx.now())
     runs = recorded_runs(tx, managed, parts)
     if not runs:
-        require_recorded(managed, request.asked)
+        require_recorded(managed, request.requested)
     rows = [row for row in instance_rows(managed, parts, runs) if request.view.wants(row)]
     rows.sort(key=lambda row: (row.instance_key, row.cluster, row.counterpart))
     return [_key(managed, row) for row in rows]
@@ -236,7 +236,7 @@ def _state(row: InstanceRow) -> InstanceState:
         suspended_from=run.suspended_from,
         is_owned=bool(row.is_owned),
         is_job=run.mode is not None,
-        asked=row.asked,
+        open_request=row.open_request,
     )
 
 
@@ -262,6 +262,6 @@ def _locked(tx: Transaction, managed: ManagedEntity, keys: Sequence[RunKey]) -> 
 
 def _detail(request: CommandRequest, keys: Sequence[RunKey]) -> str:
     ends = f"{keys[0].instance_key} to {keys[-1].instance_key}" if keys else "nothing recorded"
-    where = f"{request.asked} on {', '.join(request.managed.clusters)} ({len(keys)} instances: {ends})"
+    where = f"{request.requested} on {', '.join(request.managed.clusters)} ({len(keys)} instances: {ends})"
     forced = ", from the first step" if request.is_forced else ""
     return f"{where}{forced}: {request.reason}" if request.reason else f"{where}{forced}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance
 from toolkit.errors import FeedctlError
-from toolkit.management.locations import NEWEST, AskedRange, Stretch, location_of, stretches_on
+from toolkit.management.locations import NEWEST, RequestedRange, Stretch, location_of, stretches_on
 
 if TYPE_CHECKING:
     from toolkit.entities import Feed
@@ -21,13 +21,13 @@ class DataRange:
     """Which instances are looked at.
 
     Attributes:
-        asked: the range.
+        requested: the range.
         now: what is due by then is looked at when the range has no start.
         most: so many on each cluster, and no more; None: all of a range, the ten newest that are due without one.
         states: only what is so is told; empty: everything.
     """
 
-    asked: AskedRange
+    requested: RequestedRange
     now: datetime
     most: int | None = None
     states: Collection[DataState] = ()
@@ -73,7 +73,7 @@ def instance_data(
     """
     looks: Mapping[str, FeedInstances] = {name: look_on(name) for name in clusters}
     locations = [location_of(feed, name) for name in clusters]
-    parts = stretches_on(feed.name, locations, wanted.asked, wanted.now, wanted.most or NEWEST)
+    parts = stretches_on(feed.name, locations, wanted.requested, wanted.now, wanted.most or NEWEST)
     return DataList(
         name=feed.name, clusters=tuple(_on_cluster(each, wanted, looks[each.location.cluster]) for each in parts)
     )
@@ -82,7 +82,7 @@ def instance_data(
 def _on_cluster(part: Stretch, wanted: DataRange, look: FeedInstances) -> ClusterData:
     """The newest first where no start was asked for."""
     instants: Iterator[datetime] = islice(part.instants(), wanted.most)
-    if wanted.asked.start is None:
+    if wanted.requested.start is None:
         instants = reversed(list(instants))
     found: list[FoundInstance] = []
     problem: FeedctlError | None = None
@@ -90,5 +90,5 @@ def _on_cluster(part: Stretch, wanted: DataRange, look: FeedInstances) -> Cluste
         found.extend(look.look_at(instants))
     except DATA_ERRORS as error:
         problem = error
-    told = tuple(each for each in found if not wanted.states or each.state in wanted.states)
-    return ClusterData(cluster=part.location.cluster, instances=told, problem=problem)
+    instances = tuple(each for each in found if not wanted.states or each.state in wanted.states)
+    return ClusterData(cluster=part.location.cluster, instances=instances, problem=problem)

@@ -62,14 +62,14 @@ class InstanceState:
         suspended_from: of a suspended one.
         is_owned: a process that lives holds its leases.
         is_job: it works on batches, and its steps report on their own.
-        asked: what its owner has been asked and has not done yet.
+        open_request: what its owner has been asked and has not done yet.
     """
 
     status: RunStatus | None
     suspended_from: RunStatus | None = None
     is_owned: bool = False
     is_job: bool = False
-    asked: RequestKind | None = None
+    open_request: RequestKind | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +106,7 @@ def _suspend(state: InstanceState) -> CommandDecision:
 
 def _resume(state: InstanceState) -> CommandDecision:
     match state.status:
-        case RunStatus.RUNNING if state.asked is RequestKind.SUSPEND:
+        case RunStatus.RUNNING if state.open_request is RequestKind.SUSPEND:
             return _ask(state, RequestKind.RESUME)
         case RunStatus.SUSPENDED if state.is_owned:
             return _ask(state, RequestKind.RESUME)
@@ -149,7 +149,7 @@ def _rerun(state: InstanceState) -> CommandDecision:
 
 
 def _ask(state: InstanceState, kind: RequestKind) -> CommandDecision:
-    if state.asked is kind:
+    if state.open_request is kind:
         return CommandDecision(effect=CommandEffect.NOTHING, why=f"its owner has been asked to {kind} already")
     return CommandDecision(
         effect=CommandEffect.ASK, why=f"its owner is asked to {kind}, and does it at its next heartbeat"

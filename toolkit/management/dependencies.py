@@ -13,7 +13,7 @@ from toolkit.entities.repository import Repository
 from toolkit.entities.vocabulary import Kind
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import last_events
-from toolkit.ledger.runs.finding import RunFilter, find
+from toolkit.ledger.runs.queries import RunFilter, find
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 from toolkit.management.locations import ManagedLocation, chosen_clusters, clusters_having, key_after, locations_of
 from toolkit.planning.lineage import consumers, producers

@@ -85,16 +85,16 @@ class OutsideValidity(InvalidInput):
 
     Args:
         name: the entity.
-        asked: the range, as text.
+        requested: the range, as text.
         validities: by cluster.
     """
 
     code = "outside_validity"
 
-    def __init__(self, *, name: str, asked: str, validities: Mapping[str, Validity]) -> None:
-        self.name, self.asked, self.validities = name, asked, dict(validities)
+    def __init__(self, *, name: str, requested: str, validities: Mapping[str, Validity]) -> None:
+        self.name, self.requested, self.validities = name, requested, dict(validities)
         known = "; ".join(f"{cluster}: {each}" for cluster, each in validities.items())
-        super().__init__(f"{asked} does not lie within the validity of {name} ({known}); give a range within it")
+        super().__init__(f"{requested} does not lie within the validity of {name} ({known}); give a range within it")
 
 
 class NotRecorded(InvalidInput):

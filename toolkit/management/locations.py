@@ -210,7 +210,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedRange:
+class RequestedRange:
     """Range of `--start` and `--end`.
 
     Attributes:
@@ -271,7 +271,7 @@ class Stretch:
 
 
 def stretches(
-    managed: ManagedEntity, asked: AskedRange, now: datetime, newest: int | None = NEWEST
+    managed: ManagedEntity, requested: RequestedRange, now: datetime, newest: int | None = NEWEST
 ) -> tuple[Stretch, ...]:
     """The parts of a range on the locations of an entity; locations without an instance in it are left out.
 
@@ -279,7 +279,7 @@ def stretches(
 
     Args:
         managed: the entity's locations.
-        asked: the range.
+        requested: the range.
         now: what is due by then is what a question means that names no start.
         newest: and so many of them; None: all.
 
@@ -287,17 +287,21 @@ def stretches(
         OutsideValidity: the range lies within the validity on none of the clusters.
         NotAnInstance: the start stands alone and is no instance on any of them.
     """
-    return stretches_on(managed.name, managed.locations, asked, now, newest)
+    return stretches_on(managed.name, managed.locations, requested, now, newest)
 
 
 def stretches_on(
-    name: str, locations: Sequence[ManagedLocation], asked: AskedRange, now: datetime, newest: int | None = NEWEST
+    name: str,
+    locations: Sequence[ManagedLocation],
+    requested: RequestedRange,
+    now: datetime,
+    newest: int | None = NEWEST,
 ) -> tuple[Stretch, ...]:
     """The parts of a range on some locations of an entity of that name; see `stretches`."""
-    if asked.start is None:
+    if requested.start is None:
         return tuple(each for location in locations if (each := _newest(location, now, newest)) is not None)
-    start, end = asked.start, asked.end or next_minute(asked.start)
-    _check(name, locations, asked, start, end)
+    start, end = requested.start, requested.end or next_minute(requested.start)
+    _check(name, locations, requested, start, end)
     return tuple(
         Stretch(location=location, start=start, end=end)
         for location in locations
@@ -310,13 +314,15 @@ def key_after(key: str) -> str:
     return format_instant(next_minute(parse_instant(key)))
 
 
-def _check(name: str, locations: Sequence[ManagedLocation], asked: AskedRange, start: datetime, end: datetime) -> None:
+def _check(
+    name: str, locations: Sequence[ManagedLocation], requested: RequestedRange, start: datetime, end: datetime
+) -> None:
     planned = [location for location in locations if location.sequence is not None]
     holding = [location for location in planned if location.holds(start, end)]
     if planned and not holding:
         validities = {location.cluster: location.validity for location in planned}
-        raise OutsideValidity(name=name, asked=str(asked), validities=validities)
-    if asked.end is None and planned and not any(location.count(start, end) for location in holding):
+        raise OutsideValidity(name=name, requested=str(requested), validities=validities)
+    if requested.end is None and planned and not any(location.count(start, end) for location in holding):
         raise next(each.sequence.not_an_instance(start) for each in holding if each.sequence is not None)
 
 

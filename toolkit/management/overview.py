@@ -10,11 +10,11 @@ from toolkit.el import Frequency, format_instant, shift
 from toolkit.entities import Feed, Process, Validity
 from toolkit.entities.not_implemented import Area, not_evictable, not_implemented
 from toolkit.entities.repository import Repository
-from toolkit.ledger.batches.making import unread_batches
+from toolkit.ledger.batches.creation import unread_batches
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs.current import sites_on_queue
 from toolkit.ledger.jobs.rows import QUEUE_KEYS
-from toolkit.ledger.runs.finding import InstanceSpan, Subject, active, failed, last_success, succeeded
+from toolkit.ledger.runs.queries import InstanceSpan, Subject, active, failed, last_success, succeeded
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.state.start_check import EVERYWHERE, SafeMode, Suspension, current_safe_mode, renewals, suspensions
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus

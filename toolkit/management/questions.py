@@ -11,11 +11,11 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs.current import sites_on_queue
 from toolkit.ledger.jobs.rows import QUEUE_KEYS, StepRun
 from toolkit.ledger.jobs.steps import LogLine, lines_of, steps_of
-from toolkit.ledger.runs.finding import RunFilter, RunOrder, active, find, summary
+from toolkit.ledger.runs.queries import RunFilter, RunOrder, active, find, summary
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.errors import NotRecorded
-from toolkit.management.locations import NEWEST, AskedRange, ManagedEntity, ManagedLocation, Stretch, stretches
+from toolkit.management.locations import NEWEST, ManagedEntity, ManagedLocation, RequestedRange, Stretch, stretches
 from toolkit.management.rows import InstanceRow, View, detailed, instance_rows, recorded_runs, run_filter
 
 
@@ -50,11 +50,11 @@ class InstanceSummary:
 
     name: str
     life_cycle: LifeCycle
-    asked: AskedRange
+    requested: RequestedRange
     clusters: tuple[ClusterSummary, ...]
 
 
-def instance_status(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceList:
+def instance_status(ledger: Ledger, managed: ManagedEntity, requested: RequestedRange, view: View) -> InstanceList:
     """The state of each instance of a range; those within the validity without a run are waiting.
 
     Where a process works off the queue, no instance waits: without a range, its newest jobs are told instead.
@@ -67,14 +67,14 @@ def instance_status(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, v
 
     def read(tx: Transaction) -> InstanceList:
         on_queue = clusters_on_queue(tx, managed)
-        planned = managed if asked.start is not None else managed.without(on_queue)
-        parts = stretches(planned, asked, tx.now(), newest=view.count_of_newest)
+        planned = managed if requested.start is not None else managed.without(on_queue)
+        parts = stretches(planned, requested, tx.now(), newest=view.count_of_newest)
         runs = recorded_runs(tx, managed, parts, all_attempts=view.all_attempts)
         if not runs:
-            require_recorded(managed, asked)
-        jobs = _newest_jobs(tx, managed, on_queue, view) if asked.start is None else []
+            require_recorded(managed, requested)
+        jobs = _newest_jobs(tx, managed, on_queue, view) if requested.start is None else []
         rows = (row for row in (*instance_rows(managed, parts, runs), *map(InstanceRow.of, jobs)) if view.wants(row))
-        page = view.page(view.arranged(rows, newest_first=asked.start is None))
+        page = view.page(view.arranged(rows, newest_first=requested.start is None))
         found = detailed(tx, page)
         return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=found, on_queue=on_queue)
 
@@ -129,15 +129,19 @@ def running_instances(
     return InstanceList(name=name, life_cycle=life_cycle, rows=ledger.read(read))
 
 
-def recorded_instances(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceList:
+def recorded_instances(ledger: Ledger, managed: ManagedEntity, requested: RequestedRange, view: View) -> InstanceList:
     """The runs that the ledger has in a range; without a range the newest.
 
     Raises:
         OutsideValidity, NotAnInstance: see `ranges.stretches`.
         LedgerUnavailable: the ledger cannot be read now.
     """
-    is_open = asked.start is None
-    parts = tuple(map(_whole, managed.locations)) if asked.start is None else stretches(managed, asked, asked.start)
+    is_open = requested.start is None
+    parts = (
+        tuple(map(_whole, managed.locations))
+        if requested.start is None
+        else stretches(managed, requested, requested.start)
+    )
     if not parts:
         return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=())
     limited = replace(view, limit=NEWEST) if is_open and view.limit is None else view
@@ -149,7 +153,7 @@ def recorded_instances(ledger: Ledger, managed: ManagedEntity, asked: AskedRange
     return InstanceList(name=managed.name, life_cycle=managed.life_cycle, rows=ledger.read(read))
 
 
-def instance_summary(ledger: Ledger, managed: ManagedEntity, asked: AskedRange) -> InstanceSummary:
+def instance_summary(ledger: Ledger, managed: ManagedEntity, requested: RequestedRange) -> InstanceSummary:
     """How many instances of a range have which status, by arithmetic; without a range, of all that are due.
 
     Where a process works off the queue, its jobs are counted then.
@@ -160,8 +164,8 @@ def instance_summary(ledger: Ledger, managed: ManagedEntity, asked: AskedRange) 
     """
 
     def read(tx: Transaction) -> tuple[ClusterSummary, ...]:
-        on_queue = clusters_on_queue(tx, managed) if asked.start is None else ()
-        parts = stretches(managed.without(on_queue), asked, tx.now(), newest=None)
+        on_queue = clusters_on_queue(tx, managed) if requested.start is None else ()
+        parts = stretches(managed.without(on_queue), requested, tx.now(), newest=None)
         counted = summary(tx, run_filter(managed, parts)) if parts else []
         counted += summary(tx, _jobs(managed, on_queue)) if on_queue else []
         planned: Counter[str] = Counter(dict.fromkeys(on_queue, 0))
@@ -173,21 +177,21 @@ def instance_summary(ledger: Ledger, managed: ManagedEntity, asked: AskedRange) 
         )
 
     clusters = ledger.read(read)
-    return InstanceSummary(name=managed.name, life_cycle=managed.life_cycle, asked=asked, clusters=clusters)
+    return InstanceSummary(name=managed.name, life_cycle=managed.life_cycle, requested=requested, clusters=clusters)
 
 
-def require_recorded(managed: ManagedEntity, asked: AskedRange) -> None:
+def require_recorded(managed: ManagedEntity, requested: RequestedRange) -> None:
     """Refuse a single nominal time of which nothing is recorded, when only recorded ones can be meant.
 
     Raises:
         NotRecorded: it is so.
     """
     if (
-        asked.start is not None
-        and asked.end is None
+        requested.start is not None
+        and requested.end is None
         and all(location.sequence is None for location in managed.locations)
     ):
-        key = format_instant(asked.start)
+        key = format_instant(requested.start)
         raise NotRecorded(name=managed.name, life_cycle=managed.life_cycle, key=key, clusters=managed.clusters)
 
 
@@ -224,7 +228,7 @@ class InstanceLogs:
     logs: tuple[RunLog, ...]
 
 
-def instance_logs(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, view: View) -> InstanceLogs:
+def instance_logs(ledger: Ledger, managed: ManagedEntity, requested: RequestedRange, view: View) -> InstanceLogs:
     """Where the logs are of what ran in a range; what never ran has none.
 
     Raises:
@@ -234,15 +238,15 @@ def instance_logs(ledger: Ledger, managed: ManagedEntity, asked: AskedRange, vie
     """
 
     def read(tx: Transaction) -> tuple[RunLog, ...]:
-        on_queue = clusters_on_queue(tx, managed) if asked.start is None else ()
+        on_queue = clusters_on_queue(tx, managed) if requested.start is None else ()
         jobs = [each for each in _newest_jobs(tx, managed, on_queue, view) if view.wants(InstanceRow.of(each))]
-        parts = stretches(managed.without(on_queue), asked, tx.now(), newest=view.count_of_newest)
+        parts = stretches(managed.without(on_queue), requested, tx.now(), newest=view.count_of_newest)
         if not parts:
             return _logs(tx, jobs)
         wanted = view.narrowing(run_filter(managed, parts, all_attempts=view.all_attempts), newest_first=False)
         runs = find(tx, wanted)
         if not runs and view.wants_all:
-            require_recorded(managed, asked)
+            require_recorded(managed, requested)
         return _logs(tx, [*runs, *jobs])
 
     return InstanceLogs(name=managed.name, life_cycle=managed.life_cycle, logs=ledger.read(read))

@@ -13,8 +13,8 @@ from toolkit.el import format_instant
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs import counters
-from toolkit.ledger.runs.finding import ACTIVE, RunFilter, RunOrder, find
 from toolkit.ledger.runs.leases import owned
+from toolkit.ledger.runs.queries import ACTIVE, RunFilter, RunOrder, find
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.status import open_requests
 from toolkit.ledger.vocabulary import LifeCycle, RequestKind, RunStatus
@@ -32,7 +32,7 @@ class InstanceRow:
         instance_key: instance key or nominal time.
         status: within the validity and without a run it is waiting (Falcon overview, Instance Management, status).
         run: None: there is none.
-        asked: what its owner has been asked to do and has not done yet.
+        open_request: what its owner has been asked to do and has not done yet.
         counted: what its run counted of its work, by name.
         is_owned: whether a living process works on it; None: not looked at, since the run is not active.
         log: where the log of the run is, else that of its newest step; None: nobody said, or it was not looked at.
@@ -44,7 +44,7 @@ class InstanceRow:
     instance_key: str
     status: RunStatus = RunStatus.WAITING
     run: Run | None = None
-    asked: RequestKind | None = None
+    open_request: RequestKind | None = None
     is_owned: bool | None = None
     log: str | None = None
     counted: Mapping[str, int] = field(default_factory=dict)
@@ -236,10 +236,10 @@ def with_owners(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceR
     ids = [row.run.run_id for row in rows if row.run is not None and row.status in ACTIVE]
     if not ids:
         return tuple(rows)
-    living, asked = owned(tx, ids), {each.run_id: each.kind for each in open_requests(tx, ids)}
+    living, open_request = owned(tx, ids), {each.run_id: each.kind for each in open_requests(tx, ids)}
     active = frozenset(ids)
     return tuple(
-        replace(row, is_owned=row.run.run_id in living, asked=asked.get(row.run.run_id))
+        replace(row, is_owned=row.run.run_id in living, open_request=open_request.get(row.run.run_id))
         if row.run is not None and row.run.run_id in active
         else row
         for row in rows

@@ -27,7 +27,7 @@ _NAMED = re.compile(r"(?P<database>[\w-]+)\.(?P<table>[\w-]+)/(?P<partition>[^/=
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedPartition:
+class RequestedPartition:
     """A partition as people and logs write it.
 
     Attributes:
@@ -75,7 +75,7 @@ class AskedPartition:
 
 
 def owners_of_partition(
-    asked: AskedPartition, feeds: Iterable[Feed], clusters: Iterable[Cluster]
+    partition: RequestedPartition, feeds: Iterable[Feed], clusters: Iterable[Cluster]
 ) -> tuple[PathOwner, ...]:
     """The feeds whose instance a partition is, or is a part of; no metastore is asked.
 
@@ -83,11 +83,11 @@ def owners_of_partition(
         ElError: a feed's table has a variable without a value.
     """
     return tuple(
-        _owner(feed, cluster, asked.values)
+        _owner(feed, cluster, partition.values)
         for feed, cluster, uri in _tables(feeds, clusters)
-        if TableName(uri.database, uri.table) == asked.name
-        and asked.registry in {"", partition_address(cluster, uri, {}).registry}
-        and uri.period_of(asked.values)
+        if TableName(uri.database, uri.table) == partition.name
+        and partition.registry in {"", partition_address(cluster, uri, {}).registry}
+        and uri.period_of(partition.values)
     )
 
 

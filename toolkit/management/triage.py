@@ -17,7 +17,7 @@ from toolkit.el.functions import Function
 from toolkit.entities import Feed, Process
 from toolkit.entities.vocabulary import Kind
 from toolkit.errors import FeedctlError, InvalidInput, NotImplementedYet
-from toolkit.ledger.runs.finding import FAILURES
+from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.dependencies import Dependency, Relation, brought_by

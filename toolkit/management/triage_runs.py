@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from toolkit.errors import Skipped
 from toolkit.ledger.jobs.steps import steps_of
-from toolkit.ledger.runs.finding import newest
 from toolkit.ledger.runs.leases import owned
+from toolkit.ledger.runs.queries import newest
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.validations import newest_of

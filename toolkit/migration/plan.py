@@ -11,11 +11,11 @@ from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities import ConfigProblem, Document, Kind, Repository, load_all
 from toolkit.entities.schema_store import SchemaName, schema
 from toolkit.entities.source_files import DEFAULTS_NAME, REPO_FILE, SUFFIX, is_config_file
-from toolkit.migration.converting import convert
+from toolkit.migration.common_values import common_values, defaults, without
+from toolkit.migration.conversion import convert
 from toolkit.migration.draft import Draft, MigrationRefused
-from toolkit.migration.lifting import common_values, defaults, without
 from toolkit.migration.sources import Sources
-from toolkit.migration.tracing import Tracing
+from toolkit.migration.trace import Tracing
 from toolkit.migration.yaml_writing import yaml_text
 
 _LEDGER = "sqlite:///.feedctl/ledger.db"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from toolkit.migration.draft import Draft, TextOutcome
 from toolkit.migration.plan import Plan
-from toolkit.migration.tracing import OutputPlace, Tracing
+from toolkit.migration.trace import OutputPlace, Tracing
 from toolkit.migration.xml_tree import Fact
 from toolkit.migration.yaml_writing import with_comments
 

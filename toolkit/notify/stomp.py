@@ -19,7 +19,7 @@ from toolkit.printable import on_one_line
 
 WAIT_SECONDS = 5.0
 """So long a broker may take to be connected to, and for each piece of an answer."""
-_LONGEST_LINE, _MOST_LINES, _SAID_CHARACTERS = 8192, 1000, 200
+_LONGEST_LINE, _MOST_LINES, _MOST_CHARACTERS = 8192, 1000, 200
 _ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c", "\0": "\N{REPLACEMENT CHARACTER}"})
 
 
@@ -91,12 +91,12 @@ class Broker:
         """Return the error that ended a session in a form that may be printed."""
         if isinstance(error, TimeoutError):
             return BrokerError(why=f"no answer within {WAIT_SECONDS:g} s")
-        return BrokerError(why=self.said(str(error) or type(error).__name__))
+        return BrokerError(why=self.visible(str(error) or type(error).__name__))
 
-    def said(self, text: str) -> str:
+    def visible(self, text: str) -> str:
         """Return the other end's message in a form that may be printed: it might repeat a password."""
         hidden = text.replace(self.password, "***") if self.password else text
-        return on_one_line(hidden[:_SAID_CHARACTERS])
+        return on_one_line(hidden[:_MOST_CHARACTERS])
 
 
 class StompSession:
@@ -131,7 +131,7 @@ class StompSession:
         self._send("CONNECT", (f"{key}:{value}".replace("\\", "\\\\") for key, value in headers.items()))
         command, answered = self._answer()
         if command != "CONNECTED":
-            raise BrokerError(why=f"the broker answered {broker.said(answered.get('message') or command)}")
+            raise BrokerError(why=f"the broker answered {broker.visible(answered.get('message') or command)}")
 
     def send(self, message: InstanceMessage) -> None:
         """Send a message, and wait until the broker says that it has it. After an error the session is of no use.
@@ -156,9 +156,9 @@ class StompSession:
         except OSError as error:
             raise self._broker.error(error) from error
         if command == "ERROR":
-            raise MessageRefused(why=f"the broker answered {self._broker.said(answered.get('message') or command)}")
+            raise MessageRefused(why=f"the broker answered {self._broker.visible(answered.get('message') or command)}")
         if command != "RECEIPT" or answered.get("receipt-id") != receipt:
-            raise BrokerError(why=f"the broker answered {self._broker.said(command)}, expected a receipt")
+            raise BrokerError(why=f"the broker answered {self._broker.visible(command)}, expected a receipt")
 
     def close(self) -> None:
         """End the connection; every message has its receipt, so that nothing more is to be said."""

@@ -65,9 +65,9 @@ class LocationIndex(Generic[_Owner]):
         if group:
             yield group
 
-    def _owners_of(self, asked: CanonicalPath, keys: Iterable[CanonicalPath]) -> Iterator[_Owner]:
+    def _owners_of(self, requested: CanonicalPath, keys: Iterable[CanonicalPath]) -> Iterator[_Owner]:
         for key in keys:
-            yield from (owner for place, owner in self._owners.get(key, ()) if self._may_be_one_store(asked, place))
+            yield from (owner for place, owner in self._owners.get(key, ()) if self._may_be_one_store(requested, place))
 
     def _key(self, place: CanonicalPath) -> CanonicalPath:
         is_alias = self._listed is not None and place.scheme in HDFS_SCHEMES

@@ -11,7 +11,7 @@ from toolkit.el import CanonicalPath, Frequency, InstanceSequence, OutOfRange, P
 from toolkit.el.periods import Span
 from toolkit.entities import Feed, FeedCluster, Hold, LocationType, ProtectionName, Retention
 
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)
 _MINUTE = timedelta(minutes=1)
 _TICK = timedelta(microseconds=1)
@@ -110,7 +110,7 @@ def horizon(effective: datetime, limit: Frequency, timezone: str) -> datetime:
     try:
         return shift(effective, limit, -1, timezone)
     except OutOfRange:
-        return _BEGINNING
+        return _EARLIEST
 
 
 def instance_time(period: PathPeriod, instances: InstanceSequence) -> datetime:
@@ -140,7 +140,7 @@ def keep_last_from(candidates: Iterable[Candidate], policy: EvictionPolicy) -> d
         if each.location is LocationType.DATA and not each.is_staged and each.time <= policy.nominal_time
     }
     newest = sorted(times, reverse=True)[: policy.keep_last]
-    return newest[-1] if len(newest) == policy.keep_last else _BEGINNING
+    return newest[-1] if len(newest) == policy.keep_last else _EARLIEST
 
 
 def holding(first: datetime, end: datetime, holds: Iterable[Hold]) -> Hold | None:

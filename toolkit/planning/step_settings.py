@@ -60,8 +60,8 @@ def unawaited(spark: SparkAttributes) -> Iterator[Unawaited]:
         if not _waits(value):
             yield Unawaited(place=("conf", name), text=f"{name}={value}")
     for position, text in enumerate(spark.options):
-        said = [text.partition(name)[2] for name in AWAITED if name in text]
-        if text.partition("=")[0] in _NO_RUN or any(not _waits(each.lstrip(" =")) for each in said):
+        values = [text.partition(name)[2] for name in AWAITED if name in text]
+        if text.partition("=")[0] in _NO_RUN or any(not _waits(each.lstrip(" =")) for each in values):
             yield Unawaited(place=("options", position), text=text)
 
 

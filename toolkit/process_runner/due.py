@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from toolkit.el import format_instant
 from toolkit.el.frequency import shift
 from toolkit.entities import Order
-from toolkit.ledger.runs.finding import FAILURES
+from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, Only
+from toolkit.process_runner.slots import InstanceQueue, QueuedInstance
 from toolkit.process_runner.targets import ProcessTarget
-from toolkit.process_runner.turns import InstanceLine, QueuedInstance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,15 +31,17 @@ _OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.
 _NOT_BEGUN = (RunStatus.WAITING, RunStatus.SKIPPED)
 
 
-def line_of_one(site: ProcessSite, nominal: datetime, known: Known, now: datetime, *, is_forced: bool) -> InstanceLine:
+def queue_of_one(
+    site: ProcessSite, nominal: datetime, known: Known, now: datetime, *, is_forced: bool
+) -> InstanceQueue:
     """The one instance that the user names; nothing when it has succeeded and need not do so again."""
     newest = known.get(format_instant(nominal))
     is_done = newest is not None and newest.status is RunStatus.SUCCEEDED and not is_forced
     candidates = () if is_done else (_candidate(site, nominal, newest, now, is_forced=is_forced),)
-    return InstanceLine(candidates=candidates, at_once=1, is_named=True)
+    return InstanceQueue(candidates=candidates, at_once=1, is_named=True)
 
 
-def line_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetime) -> InstanceLine:
+def queue_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetime) -> InstanceQueue:
     """All instances whose time has come and that nobody has run, or that are to run again, in the process's order."""
     instances = site.process.instances_on(site.cluster.name)
     up_to = [*instances.between(instances.start, nominal), *([nominal] if nominal in instances else ())]
@@ -56,25 +58,25 @@ def line_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetim
         by = newest_run if may_be and key < newest_run else ""
         target = replace(candidate.target, may_be_replaced=may_be, replaced_by=by)
         candidates.append(replace(candidate, target=target))
-    return InstanceLine(
+    return InstanceQueue(
         candidates=_in_order(candidates, site.process.order), at_once=site.process.parallel, is_last_only=is_last_only
     )
 
 
-def line_of_range(site: ProcessSite, asked: Backfill, known: Known, now: datetime) -> InstanceLine:
+def queue_of_range(site: ProcessSite, backfill: Backfill, known: Known, now: datetime) -> InstanceQueue:
     """The instances of a range, by what became of them so far; none whose time has not come."""
     instances = site.process.instances_on(site.cluster.name)
     found = [
-        _candidate(site, instant, known.get(format_instant(instant)), now, is_forced=asked.is_forced)
-        for instant in instances.between(asked.first, min(asked.end, now))
-        if _is_asked(known.get(format_instant(instant)), asked.only)
+        _candidate(site, instant, known.get(format_instant(instant)), now, is_forced=backfill.is_forced)
+        for instant in instances.between(backfill.first, min(backfill.end, now))
+        if _is_requested(known.get(format_instant(instant)), backfill.only)
     ]
-    order = asked.order or (Order.FIFO if site.process.order is Order.LAST_ONLY else site.process.order)
-    at_once = min(asked.at_once or site.process.parallel, site.process.parallel)
-    return InstanceLine(
+    order = backfill.order or (Order.FIFO if site.process.order is Order.LAST_ONLY else site.process.order)
+    at_once = min(backfill.at_once or site.process.parallel, site.process.parallel)
+    return InstanceQueue(
         candidates=_in_order(found, order),
         at_once=at_once,
-        keeps_going=asked.keeps_going,
+        keeps_going=backfill.keeps_going,
         is_last_only=order is Order.LAST_ONLY,
         is_named=True,
     )
@@ -107,7 +109,7 @@ def _is_again(newest: NewestAttempt) -> bool:
     return newest.attempt > 1
 
 
-def _is_asked(newest: NewestAttempt | None, only: Only | None) -> bool:
+def _is_requested(newest: NewestAttempt | None, only: Only | None) -> bool:
     if newest is not None and newest.status is RunStatus.SUSPENDED:
         return False
     has_failed = newest is not None and newest.status in FAILURES

@@ -11,12 +11,12 @@ from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.fingerprints import ReadInput
-from toolkit.ledger.jobs import current, ending, starting, steps
+from toolkit.ledger.jobs import current, job_end, job_start, steps
 from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
 from toolkit.ledger.jobs.rows import JobRef, StepRun, key_of
-from toolkit.ledger.registry import reading
+from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import UnknownProcess
-from toolkit.ledger.runs import finding, leases
+from toolkit.ledger.runs import leases, queries
 from toolkit.ledger.runs.errors import LeaseLost
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.programs.port import StepMark
@@ -189,7 +189,7 @@ def _require_lease(tx: Transaction, ref: JobRef) -> None:
         LeaseLost: it does not.
     """
     if not leases.is_owned(tx, _run_id(ref)):
-        raise LeaseLost(run=finding.get(tx, _run_id(ref)))
+        raise LeaseLost(run=queries.get(tx, _run_id(ref)))
 
 
 def _is(tx: Transaction, ref: JobRef, step: str, status: RunStatus) -> bool:
@@ -199,7 +199,7 @@ def _is(tx: Transaction, ref: JobRef, step: str, status: RunStatus) -> bool:
 
 
 def _open(tx: Transaction, ref: JobRef, opening: Opening) -> None:
-    started = starting.adopt(tx, _run_id(ref), opening.inputs, is_forced=opening.is_forced)
+    started = job_start.adopt(tx, _run_id(ref), opening.inputs, is_forced=opening.is_forced)
     if opening.consumed is not None:
         fingerprints.write(tx, started.run.run_id, opening.consumed)
         return
@@ -217,14 +217,14 @@ def _run_id(ref: JobRef) -> int:
 
 def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> AttemptChain:
     try:
-        owner = reading.any_process(tx, ref.site)
+        owner = lookup.any_process(tx, ref.site)
     except UnknownProcess:
         return AttemptChain()
     key = key_of(ref.site, ref.instance_key or "")
-    newest = finding.newest(tx, key)
-    ordered = newest is not None and newest.status in finding.OPEN and newest.is_forced
+    newest = queries.newest(tx, key)
+    ordered = newest is not None and newest.status in queries.OPEN and newest.is_forced
     unfinished = current.unfinished_of(tx, key)
-    live = reading.live_steps(tx, owner.process_id)
+    live = lookup.live_steps(tx, owner.process_id)
     if unfinished is None or newest is None:
         return AttemptChain(due=frozenset(each.name for each in live))
     as_job = replace(newest, run_id=0, process_id=owner.process_id, target_batch_id=unfinished)
@@ -272,7 +272,7 @@ def last_succeeded(
         _require_lease(tx, ref)
         if step is not None:
             steps.halt_step(tx, ref, step)
-        ending.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)
+        job_end.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)
 
     return _write_of(work)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from toolkit.el.frequency import shift
 from toolkit.planning.late_schedule import late_workflow
+from toolkit.process_runner.slots import InstanceQueue, QueuedInstance
 from toolkit.process_runner.targets import ProcessTarget
-from toolkit.process_runner.turns import InstanceLine, QueuedInstance
 
 if TYPE_CHECKING:
     from toolkit.planning.process_io import ProcessSite
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.process_runner.late_checks import CheckedInstance
 
 
-def late_line(site: ProcessSite, checked: Iterable[CheckedInstance], known: Known, now: datetime) -> InstanceLine:
+def late_line(site: ProcessSite, checked: Iterable[CheckedInstance], known: Known, now: datetime) -> InstanceQueue:
     """The instances that run again, oldest first.
 
     Args:
@@ -29,7 +29,7 @@ def late_line(site: ProcessSite, checked: Iterable[CheckedInstance], known: Know
         now: of the wall clock, UTC.
     """
     candidates = (_candidate(site, each, known, now) for each in checked)
-    return InstanceLine(candidates=tuple(candidates), at_once=site.process.parallel)
+    return InstanceQueue(candidates=tuple(candidates), at_once=site.process.parallel)
 
 
 def _candidate(site: ProcessSite, each: CheckedInstance, known: Known, now: datetime) -> QueuedInstance:

@@ -81,7 +81,7 @@ class ProcessPlanner:
         return resolve_instance(target.site, target.nominal_time, available, state)
 
     def _waiting(self, looked: ProcessPlan, resolved: ResolvedInstance) -> ProcessPlan:
-        what = _said(resolved.missing)
+        what = _text(resolved.missing)
         if self.clock.now() < looked.target.waits_until:
             return replace(looked, waiting=Problem(code=MISSING_INPUTS, message=what))
         message = f"the timeout is over, and {what}; run it with --time when they have come"
@@ -111,7 +111,7 @@ class ProcessPlanner:
         return replace(looked, items=(*removed, *due) or (end,), detail=detail, notes=tuple(notes))
 
 
-def _said(missing: tuple[MissingInput, ...]) -> str:
+def _text(missing: tuple[MissingInput, ...]) -> str:
     """Return the missing inputs in words, so that an operator can look for them."""
     named = [
         f"{each.input}: {each.feed} {each.instance_key} is {each.state} ({each.uri})"

@@ -27,7 +27,7 @@ from toolkit.process_runner.staging import Passed, StagedOutputs
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.programs.port import StepEnd, StepMark
 from toolkit.result import Outcome
-from toolkit.runs.errors import PauseAsked, Stopped
+from toolkit.runs.errors import PauseRequested, Stopped
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -142,8 +142,8 @@ class _Job:
             self.writes.append(failed(self.ref, self.before.step) if is_lost else succeeded(self.ref, self.before))
         if self.target.late is not None and is_dealt_with(self.batch.work.guard.stopped):
             self.writes.append(noted(self.target.late))
-        told = Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
-        return replace(told, audit_only=tuple(self._effects.done))
+        done = Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
+        return replace(done, audit_only=tuple(self._effects.done))
 
     def _over(self, result: ItemResult[StepItem]) -> ItemResult[StepItem]:
         self.advance(1)
@@ -254,7 +254,7 @@ class _Job:
         """A step that runs cannot rest: a pause begins before the next one."""
         if self.batch.work.guard.stopped is not None:
             raise self.batch.work.guard.stopped
-        with suppress(PauseAsked):
+        with suppress(PauseRequested):
             self.batch.work.check_remote()
 
     def _quiet_seconds(self) -> float | None:

@@ -90,13 +90,13 @@ def run_program(
     started(StepMark(log=call.log))
     code = _supervisor_code()
     with ExitStack() as stack:
-        said = stack.enter_context(call.log.open("ab"))
+        log_file = stack.enter_context(call.log.open("ab"))
         supervisor = stack.enter_context(
             subprocess.Popen(  # noqa: S603 - our own script
                 [sys.executable, "-I", "-S", "-X", "utf8", "-c", _RUNS_CODE, _SUPERVISOR, str(len(code))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=log_file,
                 env={**call.environment, **_marks(call)},
                 start_new_session=True,  # Ctrl-C is for the runner, which tells the step in its own time
             )
@@ -211,9 +211,9 @@ class _Watch:
         why = known.get("why", "its supervisor died")
         if not why and exit_code == 0:
             return StepEnd(exit_code=0, application=self._application)
-        said = last_line(self._call.log)
+        output = last_line(self._call.log)
         message = _how(exit_code) if not why and exit_code else f"was ended: {why}"
-        message += f"; its log ends with: {on_one_line(said)}" if said else ""
+        message += f"; its log ends with: {on_one_line(output)}" if output else ""
         return StepEnd(exit_code=exit_code, application=self._application, message=message)
 
 

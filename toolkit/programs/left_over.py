@@ -48,14 +48,14 @@ def processes_of(log: Path) -> frozenset[int]:
 
 
 def _until_gone(log: Path, number: int, seconds: float) -> frozenset[int]:
-    deadline, told = time.monotonic() + seconds, set[int]()
+    deadline, signalled = time.monotonic() + seconds, set[int]()
     while True:
         there = processes_of(log)
         if not there or time.monotonic() > deadline:
             return there
-        for pid in there - told:
+        for pid in there - signalled:
             _tell(pid, number)
-        told |= there
+        signalled |= there
         time.sleep(_LOOK_SECONDS)
 
 

@@ -26,7 +26,7 @@ from toolkit.programs.sql_text import statements
 from toolkit.programs.step_log import private
 from toolkit.programs.submission import submission
 
-_MOST_SAID = 1 << 20
+_MOST_BYTES = 1 << 20
 
 
 class UnreadableScript(InvalidInput):
@@ -62,7 +62,7 @@ def problem_in(problem: Path) -> tuple[str, bool | None]:
     """Read what went wrong and whether to try again; statements run in that process too, and may have written it."""
     try:
         with problem.open("rb") as file:
-            facts: Any = parse_json(file.read(_MOST_SAID + 1), most_bytes=_MOST_SAID)
+            facts: Any = parse_json(file.read(_MOST_BYTES + 1), most_bytes=_MOST_BYTES)
         return str(facts["message"]), False if facts["may_retry"] is False else None
     except (OSError, ValueError, KeyError, TypeError) as error:
         return f"failed, and {problem} did not say why ({type(error).__name__})", None

@@ -125,7 +125,7 @@ def end_application(application: str, *, master: str | None, environment: Mappin
     try:
         command = _kill_command(application, master, environment)
         if command:
-            _asked(command, environment)
+            _output_of(command, environment)
     except (OSError, InvalidInput, subprocess.SubprocessError) as error:
         _LOG.error("event=application_left application=%s why=%s", application, error)
 
@@ -139,7 +139,7 @@ def end_tagged(tag: str, *, named: str, environment: Mapping[str, str]) -> None:
         environment: of the client of YARN.
     """
     try:
-        listed = _asked([_yarn(environment), "application", "-list", "-appTags", tag], environment)
+        listed = _output_of([_yarn(environment), "application", "-list", "-appTags", tag], environment)
     except (OSError, InvalidInput, subprocess.SubprocessError) as error:
         _LOG.error("event=application_left application=%s why=%s", named, error)
         return
@@ -151,7 +151,7 @@ def end_tagged(tag: str, *, named: str, environment: Mapping[str, str]) -> None:
         _LOG.warning('event=application_left_alone application=%s why="%s"', named, why)
 
 
-def _asked(command: Sequence[str], environment: Mapping[str, str]) -> str:
+def _output_of(command: Sequence[str], environment: Mapping[str, str]) -> str:
     """Return what the site's own client prints.
 
     Raises:

@@ -114,7 +114,7 @@ class StepProcesses:
     def __init__(self, order: dict[str, Any], voice: Voice) -> None:
         self._order, self._voice = order, voice
         self._ears, mouth = os.pipe()
-        self._hears, self._told = True, set[int]()
+        self._hears, self._signalled = True, set[int]()
         self.exit_code: int | None = None
         self._pid = self._begun(mouth)
         os.close(mouth)
@@ -138,19 +138,19 @@ class StepProcesses:
         left = self._until_none(signal.SIGKILL, _KILL_SECONDS)
         while self._hears and select.select([self._ears], [], [], 0)[0]:
             self._hear()
-        return len(self._told), left
+        return len(self._signalled), left
 
     def _until_none(self, number: int, seconds: float) -> int:
-        deadline, told = time.monotonic() + seconds, set[int]()
+        deadline, signalled = time.monotonic() + seconds, set[int]()
         while True:
             there = descendants(os.getpid()) if self._reap() else set[int]()
             if not there or time.monotonic() > deadline:
                 return len(there)
-            for pid in there - told if number == signal.SIGTERM else there:
-                told.add(pid)
+            for pid in there - signalled if number == signal.SIGTERM else there:
+                signalled.add(pid)
                 tell(pid, number)
-            self._told |= told
-            self._attend(0.02 if len(told) else _LOOK_SECONDS, [])
+            self._signalled |= signalled
+            self._attend(0.02 if len(signalled) else _LOOK_SECONDS, [])
 
     def _attend(self, seconds: float, others: list[int]) -> None:
         ears = [self._ears] if self._hears else []

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Applied
 from toolkit.actions.attempt import attempted
 from toolkit.actions.model import ItemResult
-from toolkit.actions.publication import remove
 from toolkit.actions.staged_unit import StagedUnit
 from toolkit.ledger import validations
 from toolkit.ledger.state.commands import record

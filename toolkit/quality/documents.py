@@ -21,7 +21,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedPart:
+class RequestedPart:
     """Directory of data to validate, as the validation process gets it.
 
     Attributes:
@@ -34,7 +34,7 @@ class AskedPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AskedExpectation:
+class RequestedExpectation:
     """An expectation with nothing left to fill in.
 
     Attributes:
@@ -66,9 +66,9 @@ class Question:
         expectations: of all suites, each with its place in its suite.
     """
 
-    parts: tuple[AskedPart, ...]
+    parts: tuple[RequestedPart, ...]
     format: str
-    expectations: tuple[AskedExpectation, ...]
+    expectations: tuple[RequestedExpectation, ...]
     options: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class ExpectationResult:
     """Result of one expectation.
 
     Attributes:
-        suite, position, type, kwargs, severity: of the `AskedExpectation`.
+        suite, position, type, kwargs, severity: of the `RequestedExpectation`.
         column: that it is about; empty: the table, or several.
         success: it holds. False too when it could not be computed.
         observed: what was found, as short JSON, for example a count or a mean; "" when there is none or it is a value.

@@ -26,7 +26,7 @@ from pyspark.sql import DataFrame
 
 from toolkit.entities.expectation_types import expectation_types
 from toolkit.entities.suite_code import ROWS_QUERY, code_in
-from toolkit.quality.documents import AskedExpectation, ExpectationResult
+from toolkit.quality.documents import ExpectationResult, RequestedExpectation
 from toolkit.quality.suite_sql import require_condition, require_select
 
 ENGINE = f"great_expectations {gx.__version__}"
@@ -68,7 +68,7 @@ class _Built:
 
 
 def evaluate(
-    data: DataFrame, asked: Sequence[AskedExpectation], *, shows_values: bool, allows_sql: bool = False
+    data: DataFrame, expectations: Sequence[RequestedExpectation], *, shows_values: bool, allows_sql: bool = False
 ) -> list[ExpectationResult]:
     """Findings in the order of what was asked, one for each; what could not be computed has not succeeded.
 
@@ -76,7 +76,7 @@ def evaluate(
 
     Args:
         data: all rows.
-        asked: the expectations.
+        expectations: the expectations.
         shows_values: values of rows may be in a finding.
         allows_sql: SQL in an expectation is checked and run; else it is an error of that expectation.
     """
@@ -86,16 +86,16 @@ def evaluate(
     first: dict[str, int] = {}
     twins = [
         first.setdefault(json.dumps([each.type, each.kwargs], sort_keys=True), number)
-        for number, each in enumerate(asked)
+        for number, each in enumerate(expectations)
     ]
-    for number, each in enumerate(asked):
+    for number, each in enumerate(expectations):
         if twins[number] != number:
             continue
         try:
             _require_harmless(each, data, allows_sql=allows_sql)
             built.append(_Built(number, _expectation(number, each)))
         except _RAISED as error:
-            findings[number] = replace(_finding(each), error=_said(f"cannot be built: {error}"))
+            findings[number] = replace(_finding(each), error=_text(f"cannot be built: {error}"))
     batch = _batch(data)
     results = _results(batch, built, values=0)
     raised = [each for each in built if each.number not in results or _exceptions(results[each.number])]
@@ -106,8 +106,10 @@ def evaluate(
         have = {number for number, result in results.items() if (result.result or {}).get("unexpected_count")}
         results.update(_results(batch, [each for each in built if each.number in have], values=MOST_VALUES))
     for one in built:
-        findings[one.number] = _told(asked[one.number], results.get(one.number), data, shows_values=shows_values)
-    return [_as(each, findings[twin]) for each, twin in zip(asked, twins, strict=True)]
+        findings[one.number] = _result_of(
+            expectations[one.number], results.get(one.number), data, shows_values=shows_values
+        )
+    return [_as(each, findings[twin]) for each, twin in zip(expectations, twins, strict=True)]
 
 
 def _be_quiet(*, shows_values: bool) -> None:
@@ -116,24 +118,24 @@ def _be_quiet(*, shows_values: bool) -> None:
         logging.getLogger(name).setLevel(logging.WARNING if shows_values else logging.CRITICAL + 1)
 
 
-def _require_harmless(asked: AskedExpectation, data: DataFrame, *, allows_sql: bool) -> None:
+def _require_harmless(expectation: RequestedExpectation, data: DataFrame, *, allows_sql: bool) -> None:
     """Refuse an expectation with code in it, or of which nobody knows whether it has any.
 
     Raises:
         ValueError: its type or an argument is unknown, or code in it is not allowed.
     """
-    known = expectation_types().get(asked.type)
+    known = expectation_types().get(expectation.type)
     if known is None or not known.on_spark:
-        message = f"{asked.type} not found among the types that Spark can validate"
+        message = f"{expectation.type} not found among the types that Spark can validate"
         raise ValueError(message)
-    if unknown := sorted(asked.kwargs.keys() - known.arguments.keys() - set(_ARE_OURS)):
-        message = f"{asked.type} has no argument {', '.join(unknown)}"
+    if unknown := sorted(expectation.kwargs.keys() - known.arguments.keys() - set(_ARE_OURS)):
+        message = f"{expectation.type} has no argument {', '.join(unknown)}"
         raise ValueError(message)
-    for code in code_in(asked.type, asked.kwargs):
+    for code in code_in(expectation.type, expectation.kwargs):
         if not (code.is_sql and allows_sql):
             message = f"{code.message}, which is not allowed in a suite"
             raise ValueError(message)
-        text = asked.kwargs[str(code.pointer[0])]
+        text = expectation.kwargs[str(code.pointer[0])]
         if code.pointer == (ROWS_QUERY,):
             require_select(data.sparkSession, _as_run(text), view=_VIEW)
         else:
@@ -145,9 +147,9 @@ def _as_run(query: str) -> str:
     return query.rstrip(_LEFT_OUT).format(batch=_VIEW)
 
 
-def _expectation(number: int, asked: AskedExpectation) -> Expectation:
-    kwargs = {name: value for name, value in asked.kwargs.items() if name not in _ARE_OURS}
-    return ExpectationConfiguration(type=asked.type, kwargs=kwargs, meta={_NUMBER: number}).to_domain_obj()
+def _expectation(number: int, expectation: RequestedExpectation) -> Expectation:
+    kwargs = {name: value for name, value in expectation.kwargs.items() if name not in _ARE_OURS}
+    return ExpectationConfiguration(type=expectation.type, kwargs=kwargs, meta={_NUMBER: number}).to_domain_obj()
 
 
 def _batch(data: DataFrame) -> Batch:
@@ -193,10 +195,14 @@ def _exceptions(result: ExpectationValidationResult) -> list[Mapping[str, Any]]:
     return [each for each in each_one if each["raised_exception"]]
 
 
-def _told(
-    asked: AskedExpectation, result: ExpectationValidationResult | None, data: DataFrame, *, shows_values: bool
+def _result_of(
+    expectation: RequestedExpectation,
+    result: ExpectationValidationResult | None,
+    data: DataFrame,
+    *,
+    shows_values: bool,
 ) -> ExpectationResult:
-    finding = _finding(asked)
+    finding = _finding(expectation)
     if result is None:
         return replace(finding, error="Great Expectations gave no result")
     if raised := _exceptions(result):
@@ -208,7 +214,7 @@ def _told(
     return replace(
         finding,
         success=result.success is True,
-        observed=_observed(asked.type, facts, shows_values=shows_values),
+        observed=_observed(expectation.type, facts, shows_values=shows_values),
         rows=_count(facts.get("element_count")),
         unexpected=_count(facts.get("unexpected_count")),
         values=tuple(str(each)[:_VALUE_CHARACTERS] for each in list(values)[:MOST_VALUES]),
@@ -217,7 +223,7 @@ def _told(
 
 def _error(raised: Mapping[str, Any], *, shows_values: bool) -> str:
     if shows_values:
-        return _said(str(raised["exception_message"]))
+        return _text(str(raised["exception_message"]))
     return f"{_class(str(raised['exception_traceback']))}; its text may have values of rows in it"
 
 
@@ -243,32 +249,32 @@ def _count(value: object) -> int | None:
     return int(value) if isinstance(value, int | float) else None
 
 
-def _said(text: str) -> str:
+def _text(text: str) -> str:
     """In one line, the end left out when it is long."""
     return " ".join(text.split())[:_ERROR_CHARACTERS]
 
 
-def _finding(asked: AskedExpectation) -> ExpectationResult:
-    column = asked.kwargs.get("column")
+def _finding(expectation: RequestedExpectation) -> ExpectationResult:
+    column = expectation.kwargs.get("column")
     return ExpectationResult(
-        suite=asked.suite,
-        position=asked.position,
-        type=asked.type,
-        severity=asked.severity,
-        kwargs=asked.kwargs,
+        suite=expectation.suite,
+        position=expectation.position,
+        type=expectation.type,
+        severity=expectation.severity,
+        kwargs=expectation.kwargs,
         column=column if isinstance(column, str) else "",
         success=False,
     )
 
 
-def _as(asked: AskedExpectation, found: ExpectationResult) -> ExpectationResult:
-    return replace(found, suite=asked.suite, position=asked.position, severity=asked.severity)
+def _as(expectation: RequestedExpectation, found: ExpectationResult) -> ExpectationResult:
+    return replace(found, suite=expectation.suite, position=expectation.position, severity=expectation.severity)
 
 
-def columns_of(asked: Iterable[AskedExpectation]) -> frozenset[str] | None:
+def columns_of(expectations: Iterable[RequestedExpectation]) -> frozenset[str] | None:
     """The columns that are looked at; None: all may be, or how many there are."""
     names: set[str] = set()
-    for each in asked:
+    for each in expectations:
         if each.type.startswith("expect_table_row_count_to_") and not each.type.endswith("_other_table"):
             continue
         if not each.type.startswith(_NAMES_COLUMNS) or not _NEEDS_ALL.isdisjoint(each.kwargs):

@@ -35,27 +35,27 @@ def stored(found: ExpectationResult) -> StoredFinding:
 
 def stored_left_out(left_out: LeftOut) -> StoredFinding:
     """Return the finding of an expectation that was not asked; it blocks nothing."""
-    asked = left_out.expectation
+    requested = left_out.expectation
     return StoredFinding(
-        suite=asked.suite,
-        position=asked.position,
-        type=asked.type,
-        column_name=message_text(str(asked.kwargs.get("column", ""))),
-        severity=asked.severity,
+        suite=requested.suite,
+        position=requested.position,
+        type=requested.type,
+        column_name=message_text(str(requested.kwargs.get("column", ""))),
+        severity=requested.severity,
         success=True,
         observed="",
         rows=None,
         unexpected=None,
         examples=(),
         error=message_text(f"left out: {left_out.why}"),
-        kwargs=kwargs_stored(asked.kwargs),
+        kwargs=kwargs_stored(requested.kwargs),
     )
 
 
 def kwargs_stored(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments as the ledger keeps them."""
-    told: dict[str, Any] = json.loads(json.dumps(dict(kwargs), default=str))
-    return told
+    stored: dict[str, Any] = json.loads(json.dumps(dict(kwargs), default=str))
+    return stored
 
 
 def why_of(findings: Sequence[StoredFinding]) -> str:
@@ -66,8 +66,8 @@ def why_of(findings: Sequence[StoredFinding]) -> str:
     worst = sorted(failed, key=lambda each: each.severity != "critical")
     named = "; ".join(map(phrase, worst[:_NAMED]))
     more = f"; and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
-    asked = sum(not each.is_left_out for each in findings)
-    return f"{len(failed)} of {asked} expectations do not hold: {named}{more}"
+    requested = sum(not each.is_left_out for each in findings)
+    return f"{len(failed)} of {requested} expectations do not hold: {named}{more}"
 
 
 def phrase(found: StoredFinding) -> str:

@@ -31,7 +31,7 @@ _MOST_LISTED = 1000
 """In the index; older pages stay."""
 _INDEXED = ("at", "state", "feed", "cluster", "instance_key", "failed", "findings")
 _WIDTH, _HEIGHT = 96, 20
-_NOT_SAID = frozenset({"column"})
+_OMITTED = frozenset({"column"})
 """Arguments that have a column of their own."""
 
 
@@ -101,10 +101,10 @@ def write_decision(page: Path, state: ValidationState, *, who: str, at: datetime
 def _write(path: Path, facts: Callable[[], Mapping[str, Any]]) -> None:
     """A page, what it is drawn from, and the index."""
     try:
-        templates, told = _templates(), facts()
+        templates, context = _templates(), facts()
         path.parent.mkdir(mode=_FOLDER_OWNER_ONLY, parents=True, exist_ok=True)
-        write_private(path, templates.get_template("validation.html").render(told))
-        write_private(path.with_suffix(".json"), json.dumps(told))
+        write_private(path, templates.get_template("validation.html").render(context))
+        write_private(path.with_suffix(".json"), json.dumps(context))
         _write_index(path.parent, templates)
     except ImportError as error:
         raise NoPage(why="jinja2 is not installed: pip install 'feedctl[quality]'") from error
@@ -171,7 +171,7 @@ def _row(found: StoredFinding, history: Sequence[float]) -> Mapping[str, Any]:
         **asdict(found),
         "state": _state(found),
         "expected": ", ".join(
-            f"{name}: {_json(value)}" for name, value in found.kwargs.items() if name not in _NOT_SAID
+            f"{name}: {_json(value)}" for name, value in found.kwargs.items() if name not in _OMITTED
         ),
         "share": share,
         "percent": None if share is None else _percent(share),

@@ -57,5 +57,5 @@ def publishable(written: Written, known: NewValidationResult, notes: tuple[str, 
 
 def may_pass(known: NewValidationResult, quality: Quality) -> bool:
     """Whether data with a verdict may be announced; unknown data may where the feed only warns."""
-    only_told = known.state is ValidationState.UNKNOWN and quality.on_failure is OnFailure.WARN
-    return known.state in PUBLISHABLE or only_told
+    only_warns = known.state is ValidationState.UNKNOWN and quality.on_failure is OnFailure.WARN
+    return known.state in PUBLISHABLE or only_warns

@@ -27,9 +27,9 @@ if __name__ == "__main__":  # Python looks beside a script first, where only mod
 
 from toolkit.quality.documents import (  # noqa: E402
     Answer,
-    AskedExpectation,
     NotUnderstood,
     Question,
+    RequestedExpectation,
     read_question,
     write_answer,
 )
@@ -68,9 +68,9 @@ class _OtherRows(Exception):  # noqa: N818 - it says what there is
 
 def main() -> int:
     """Answer the question; the exit code."""
-    asked, answered = Path(sys.argv[1]), Path(sys.argv[2])
+    question_file, answered = Path(sys.argv[1]), Path(sys.argv[2])
     try:
-        question = read_question(asked)
+        question = read_question(question_file)
     except (NotUnderstood, OSError) as error:
         sys.stderr.write(f"feedctl: {error}\n")
         return 2
@@ -120,7 +120,7 @@ def evaluate(session: SparkSession, question: Question) -> Answer:
     except _OtherRows as error:
         return Answer(refused=f"the data cannot be read: {error}", engine=evaluation.ENGINE)
     except (PySparkException, Py4JError) as error:
-        return Answer(refused=f"the data cannot be read: {_said(error, question)}", engine=evaluation.ENGINE)
+        return Answer(refused=f"the data cannot be read: {_error_text(error, question)}", engine=evaluation.ENGINE)
     return Answer(findings=findings, rows=rows, seconds=time.monotonic() - began, engine=evaluation.ENGINE)
 
 
@@ -135,7 +135,7 @@ def _evaluated(session: SparkSession, question: Question) -> tuple[int, tuple[Ex
     session.conf.set("spark.sql.ansi.enabled", "true")  # else a text is less and more than no number, and holds
     data = _read(session, question)
     is_sample = question.sample < 1
-    counted = AskedExpectation(suite="", position=0, type=_ROW_COUNT, kwargs={"min_value": 0}, severity="critical")
+    counted = RequestedExpectation(suite="", position=0, type=_ROW_COUNT, kwargs={"min_value": 0}, severity="critical")
     of_all = [each for each in question.expectations if is_sample and each.type.startswith("expect_table_row_count_")]
     of_rows = [each for each in question.expectations if each not in of_all]
     names = evaluation.columns_of(question.expectations)
@@ -257,7 +257,7 @@ def condition_of(error: PySparkException) -> str | None:
     return ask()
 
 
-def _said(error: PySparkException | Py4JError, question: Question) -> str:
+def _error_text(error: PySparkException | Py4JError, question: Question) -> str:
     """In one line; of feeds whose values are not shown, the name of what went wrong alone."""
     if question.shows_values:
         return " ".join(str(error).split())[:_ERROR_CHARACTERS]

@@ -14,7 +14,7 @@ from toolkit.entities.quality import Suite
 from toolkit.entities.suite_code import SUITE_SQL_VARIABLE, SuiteCode, code_in
 from toolkit.entities.suite_variables import CLUSTER_NAME, INSTANCE_KEY, VARIABLES, substituted, variables_in
 from toolkit.errors import InvalidInput
-from toolkit.quality.documents import AskedExpectation
+from toolkit.quality.documents import RequestedExpectation
 
 _PREVIOUS = "previous."
 
@@ -54,7 +54,7 @@ class LeftOut(NamedTuple):
         why: which numbers are missing.
     """
 
-    expectation: AskedExpectation
+    expectation: RequestedExpectation
     where: str
     why: str
 
@@ -72,7 +72,7 @@ class Filled(NamedTuple):
         left_out: the others.
     """
 
-    expectations: tuple[AskedExpectation, ...]
+    expectations: tuple[RequestedExpectation, ...]
     left_out: tuple[LeftOut, ...] = ()
 
     @property
@@ -121,13 +121,13 @@ def fill(
     )
 
 
-def asks_for_previous(suite: Suite) -> bool:
+def needs_previous(suite: Suite) -> bool:
     """Whether something of an earlier instance is filled in."""
     names = (name for each in suite.expectations for _, name in variables_in(each.kwargs))
     return any(name.startswith(_PREVIOUS) for name in names)
 
 
-def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[AskedExpectation | LeftOut]:
+def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[RequestedExpectation | LeftOut]:
     """Yield each expectation, or why it is left out."""
     values = {name: each for name, each in known.items() if each is not None}
     for position, each in enumerate(suite.expectations):
@@ -136,7 +136,7 @@ def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[A
         for name in sorted(used - known.keys() - set(VARIABLES)):
             raise UnknownSuiteVariable(variable=name, where=where)
         missing = sorted(used - values.keys())
-        asked = AskedExpectation(
+        expectation = RequestedExpectation(
             suite=suite.name,
             position=position,
             type=each.type,
@@ -144,10 +144,12 @@ def _of_suite(suite: Suite, known: Mapping[str, str | int | None]) -> Iterator[A
             severity=str(each.severity),
             meta=each.meta,
         )
-        yield LeftOut(asked, where, f"no earlier instance gives {', '.join(missing)}") if missing else asked
+        yield LeftOut(expectation, where, f"no earlier instance gives {', '.join(missing)}") if missing else expectation
 
 
-def _refuse_code(asked: AskedExpectation, *, allows_sql: bool) -> None:
-    for code in code_in(asked.type, asked.kwargs):
+def _refuse_code(expectation: RequestedExpectation, *, allows_sql: bool) -> None:
+    for code in code_in(expectation.type, expectation.kwargs):
         if not (code.is_sql and allows_sql):
-            raise CodeInSuite(code=code, where=f"suite {asked.suite}: expectations[{asked.position}] ({asked.type})")
+            raise CodeInSuite(
+                code=code, where=f"suite {expectation.suite}: expectations[{expectation.position}] ({expectation.type})"
+            )

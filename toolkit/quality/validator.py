@@ -20,11 +20,11 @@ from toolkit.ledger import validations
 from toolkit.ledger.validations import NewValidationResult, StoredFinding, UnitAddress, ValidationResult
 from toolkit.ledger.vocabulary import ValidationState
 from toolkit.quality.data import DataPrint, print_of, suites_digest
-from toolkit.quality.documents import Answer, AskedPart, Question
+from toolkit.quality.documents import Answer, Question, RequestedPart
 from toolkit.quality.messages import kwargs_stored, stored, stored_left_out, why_of
 from toolkit.quality.page import NoPage
 from toolkit.quality.publishable import may_pass, publishable, without_ledger
-from toolkit.quality.substitution import LeftOut, asks_for_previous, fill
+from toolkit.quality.substitution import LeftOut, fill, needs_previous
 from toolkit.runs.recorder import message_text
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class SuiteValidator(Validator):
         if self.ledger is None:
             return without_ledger(written)
         found, known = self._known(written, self.ledger)
-        if known is None or known.state is ValidationState.UNKNOWN or self._asks_otherwise(written, known, self.ledger):
+        if known is None or known.state is ValidationState.UNKNOWN or self._has_changed(written, known, self.ledger):
             validation = self._validated(written, found, check)
             self.ledger.write(lambda tx: validations.record(tx, validation.result, validation.findings))
             return publishable(written, validation.result, validation.notes)
@@ -185,7 +185,7 @@ class SuiteValidator(Validator):
         filled = fill(*of_instance, allows_sql=self.allows_sql)
         table = written.table
         question = Question(
-            parts=tuple(AskedPart(uri=_uri(each.place), keys=each.keys) for each in written.parts),
+            parts=tuple(RequestedPart(uri=_uri(each.place), keys=each.keys) for each in written.parts),
             format=quality.format if table is None else table.format,
             expectations=filled.expectations,
             options=quality.options if table is None else table.options,
@@ -205,18 +205,18 @@ class SuiteValidator(Validator):
         found, address, suites = print_of(written, self.stores), _address(written), self.digest_of_suites(written)
         return found, ledger.read(lambda tx: validations.on_data(tx, address, found.data_digest, suites))
 
-    def _asks_otherwise(self, written: Written, known: ValidationResult, ledger: Ledger) -> bool:
+    def _has_changed(self, written: Written, known: ValidationResult, ledger: Ledger) -> bool:
         """Whether the instance before has other rows than when it was judged; what a person has decided stands."""
-        has_previous = any(asks_for_previous(self.suites[each]) for each in written.quality.suites)
+        has_previous = any(needs_previous(self.suites[each]) for each in written.quality.suites)
         if known.decided_by is not None or not has_previous:
             return False
         found = ledger.read(lambda tx: validations.findings_of(tx, [known.verdict_id]))[known.verdict_id]
         then = {(each.suite, each.position): each.kwargs for each in found if not each.is_left_out}
         try:
-            asked = self.question(written)[0].expectations
+            requested = self.question(written)[0].expectations
         except InvalidInput:  # validating anew says why
             return True
-        return {(each.suite, each.position): kwargs_stored(each.kwargs) for each in asked} != then
+        return {(each.suite, each.position): kwargs_stored(each.kwargs) for each in requested} != then
 
     def _validated(self, written: Written, found: DataPrint, check: Callable[[], None]) -> UnitValidation:
         """A verdict that nobody knows of yet."""
@@ -243,11 +243,11 @@ class SuiteValidator(Validator):
             return Answer(refused=str(error)), (), ()
         if answer.refused:
             return answer, (), left_out
-        asked = [(each.suite, each.position, each.type) for each in question.expectations]
-        if not (asked or left_out):
+        requested = [(each.suite, each.position, each.type) for each in question.expectations]
+        if not (requested or left_out):
             return replace(answer, refused="no suite expects anything"), (), ()
-        if asked != [(each.suite, each.position, each.type) for each in answer.findings]:
-            why = f"of {len(asked)} expectations {len(answer.findings)} were answered, or others than asked"
+        if requested != [(each.suite, each.position, each.type) for each in answer.findings]:
+            why = f"of {len(requested)} expectations {len(answer.findings)} were answered, or others than asked"
             return replace(answer, refused=why), (), left_out
         pairs = zip(question.expectations, answer.findings, strict=True)
         findings = tuple(stored(replace(found, severity=each.severity, kwargs=each.kwargs)) for each, found in pairs)

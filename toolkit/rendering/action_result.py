@@ -293,16 +293,16 @@ def _group_lines(group: Sequence[TargetResult[T, I, D]], view: ActionView[T, I, 
         yield from _target_lines(group[0], view)
         return
     counts = Counter(
-        _said_of(each, " and ".join(what for what, number in each.counts.items() if number)) for each in group
+        _line_of(each, " and ".join(what for what, number in each.counts.items() if number)) for each in group
     )
-    said = ", ".join(f"{number:,} {what}" for what, number in counts.items())
-    yield f"{group[0].plan.label}: {len(group):,} instances: {said}{view.target_rule(group[0])}"
+    summary = ", ".join(f"{number:,} {what}" for what, number in counts.items())
+    yield f"{group[0].plan.label}: {len(group):,} instances: {summary}{view.target_rule(group[0])}"
     for target in group:
         lines = list(_target_lines(target, view))[1:]
         yield from (f"  {target.plan.target.instance_key}: {line.strip()}" for line in lines)
 
 
-def _said_of(result: TargetResult[T, I, D], outcomes: str) -> str:
+def _line_of(result: TargetResult[T, I, D], outcomes: str) -> str:
     """Return the outcome of a target, by the outcomes of its items when it was worked on."""
     plan = result.plan
     if plan.skipped is not None or plan.waiting is not None:
@@ -315,7 +315,7 @@ def _target_lines(result: TargetResult[T, I, D], view: ActionView[T, I, D]) -> I
     counted = ", ".join(f"{number} {outcome}" for outcome, number in result.counts.items() if number)
     run = run_document(result)
     recorded = "" if run is None else f"; run {run['id']}, attempt {run['attempt']}"
-    yield f"{plan.label}: {_said_of(result, counted)}{view.target_rule(result)}{recorded}"
+    yield f"{plan.label}: {_line_of(result, counted)}{view.target_rule(result)}{recorded}"
     for problem in (plan.skipped, plan.waiting, plan.failed, plan.refused):
         if problem is not None:
             yield f"  {problem.code}: {problem.message}"

@@ -48,8 +48,8 @@ def _write_blocks(found: Sequence[Checked], stream: TextIO) -> None:
         for each in group:
             status = str(each.finding.status)
             todo = [f"to do: {cell(each.finding.todo)}"] if each.finding.todo else []
-            told = "\n".join([cell(each.finding.found), *todo])
-            block.add_row(Text(f"  {status}", style=_STYLES[status]), Text(_name(each)), Text(told))
+            text = "\n".join([cell(each.finding.found), *todo])
+            block.add_row(Text(f"  {status}", style=_STYLES[status]), Text(_name(each)), Text(text))
         console.print(block)
 
 

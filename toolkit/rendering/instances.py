@@ -33,8 +33,8 @@ def instance_table(found: InstanceList) -> tuple[Sequence[str], Rows]:
 
 
 def _note(row: InstanceRow) -> str | None:
-    if row.asked is not None:
-        return f"asked to {row.asked}"
+    if row.open_request is not None:
+        return f"asked to {row.open_request}"
     if row.is_owned is False and row.run is not None and row.run.mode is None and row.started_at is not None:
         return "nobody works on it"
     return None if row.run is None else row.run.reason or row.run.cause
@@ -70,7 +70,7 @@ def _row_document(row: InstanceRow) -> dict[str, object]:
     if row.run is not None:
         document |= {**ATTEMPT.document(row.run), "log": row.log}
     if row.is_owned is not None:
-        document |= {"has_live_owner": row.is_owned, "asked": row.asked}
+        document |= {"has_live_owner": row.is_owned, "asked": row.open_request}
     if row.counted:
         document["counters"] = dict(row.counted)
     return document
@@ -121,7 +121,7 @@ def summary_document(found: InstanceSummary) -> dict[str, object]:
         {"cluster": each.cluster, "counts": {str(status): number for status, number in each.counts.items()}}
         for each in found.clusters
     ]
-    return {"name": found.name, "life_cycle": found.life_cycle, "range": str(found.asked), "clusters": clusters}
+    return {"name": found.name, "life_cycle": found.life_cycle, "range": str(found.requested), "clusters": clusters}
 
 
 _ANSWER: Columns[CommandOutcome] = Columns(

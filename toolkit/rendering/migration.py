@@ -8,7 +8,7 @@ from itertools import groupby
 
 from toolkit.migration.draft import TextOutcome
 from toolkit.migration.report import Accepted, Report, Row, Task
-from toolkit.migration.tracing import OutputPlace
+from toolkit.migration.trace import OutputPlace
 from toolkit.migration.xml_tree import Fact
 from toolkit.printable import on_one_line
 from toolkit.rendering.markdown import code, escaped, prose, table

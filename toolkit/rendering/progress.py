@@ -37,23 +37,23 @@ class Count:
     copied: Volume = NOTHING
     seconds: float = 0.0
     _began_at: float = 0.0
-    _told_at: float = 0.0
-    _turn: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _reported_at: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def begin(self) -> None:
         """Nothing is done yet."""
         self.done, self.copied, self.seconds = 0, NOTHING, 0.0
-        self._began_at = self._told_at = self.now()
+        self._began_at = self._reported_at = self.now()
 
     def add(self, number: int, more: Volume = NOTHING) -> bool:
         """So much more is done; true: it is time to tell."""
-        with self._turn:
+        with self._lock:
             self.done += number
             self.copied += more
             now = self.now()
-            is_time = now - self._told_at >= self.pause
+            is_time = now - self._reported_at >= self.pause
             if is_time:
-                self._told_at, self.seconds = now, now - self._began_at
+                self._reported_at, self.seconds = now, now - self._began_at
         return is_time
 
     def rate(self, amount: float) -> float:

@@ -69,5 +69,5 @@ def verification_lines(feed: str, found: Sequence[VerifiedInstance]) -> Iterator
         return
     well = sum(each.is_well for each in found)
     files, size, by_source = (sum(each) for each in zip(*((e.files, e.bytes, e.by_source) for e in found), strict=True))
-    said = f"; {by_source:,} of them were compared with the source, since the ledger has no digest" if by_source else ""
-    yield f"{well:,} of {len(found):,} instances are as they were copied; {files:,} files, {size:,} bytes read{said}"
+    note = f"; {by_source:,} of them were compared with the source, since the ledger has no digest" if by_source else ""
+    yield f"{well:,} of {len(found):,} instances are as they were copied; {files:,} files, {size:,} bytes read{note}"

@@ -156,8 +156,8 @@ class ReplicationPlanner:
         self, found: UnitDifference, source: CanonicalPath, place: CanonicalPath, known: Mapping[str, str]
     ) -> tuple[UnitDifference, dict[str, str]]:
         """Without what has the same bytes at both ends; and the digests of these."""
-        asked = [name for name, reason in found.copied.items() if reason is CopyReason.DIGEST]
-        ends = [self._digests(root, asked) for root in (source, place)]
+        names = [name for name, reason in found.copied.items() if reason is CopyReason.DIGEST]
+        ends = [self._digests(root, names) for root in (source, place)]
         same = {name: digest for name, digest in ends[0].items() if digest == ends[1][name]}
         # What the ledger knows better is copied again, so that it does not go on doing so.
         same = {name: digest for name, digest in same.items() if known.get(name, digest) == digest}

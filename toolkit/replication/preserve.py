@@ -39,11 +39,13 @@ class Preservation:
         Raises:
             NotPreserved: there is something, and the feed wants no copy without it.
         """
-        missing = sorted(name for name, has in self._asked() if not (has(self.source) and has(self.target)))
+        missing = sorted(name for name, has in self._requested() if not (has(self.source) and has(self.target)))
         if not missing:
             return ()
-        where = "source" if any(not has(self.source) for name, has in self._asked() if name in missing) else "target"
-        return self._told(NotPreserved(path=unit, properties=missing, detail=f"the store of the {where} has none"))
+        where = (
+            "source" if any(not has(self.source) for name, has in self._requested() if name in missing) else "target"
+        )
+        return self._note(NotPreserved(path=unit, properties=missing, detail=f"the store of the {where} has none"))
 
     def keep(self, source: CanonicalPath, target: CanonicalPath, wanted: Tree, pool: WorkerPool) -> tuple[str, ...]:
         """Set what is asked for: on files, then on the deepest directories, which may keep us from what is in them.
@@ -58,17 +60,17 @@ class Preservation:
             NotPreserved: it could not be set, and the feed wants no copy without it.
             StopRequested: the run was stopped.
         """
-        asked = {name for name, has in self._asked() if has(self.source) and has(self.target)}
+        preserved = {name for name, has in self._requested() if has(self.source) and has(self.target)}
         failures: list[StorageError] = []
 
         def set_all(name: str) -> None:
             self.check()
             try:
-                self._set(asked, below(source, name), below(target, name), wanted, name)
+                self._set(preserved, below(source, name), below(target, name), wanted, name)
             except StorageError as error:
                 failures.append(error)
 
-        if not asked:
+        if not preserved:
             return ()
         files = [name for name, entry in wanted.items() if entry.kind is FileKind.FILE]
         pool.run_all(set_all, files, at_once=self.target.capabilities.parallel)
@@ -79,14 +81,14 @@ class Preservation:
         if not failures:
             return ()
         detail = f"{len(failures)} files or directories, the first: {failures[0]}"
-        return self._told(NotPreserved(path=target, properties=sorted(asked), detail=detail))
+        return self._note(NotPreserved(path=target, properties=sorted(preserved), detail=detail))
 
-    def _told(self, error: NotPreserved) -> tuple[str, ...]:
+    def _note(self, error: NotPreserved) -> tuple[str, ...]:
         if not self.rules.or_warn:
             raise error
         return (str(error),)
 
-    def _asked(self) -> Iterator[tuple[str, Callable[[FileSystem], bool]]]:
+    def _requested(self) -> Iterator[tuple[str, Callable[[FileSystem], bool]]]:
         """The properties that are set, each with whether a store has what it is about."""
         rules = self.rules
         if rules.permission:
@@ -102,18 +104,18 @@ class Preservation:
         if rules.times:
             yield "preserveTimes", _having(lambda can: can.times)
 
-    def _set(self, asked: set[str], source: CanonicalPath, target: CanonicalPath, wanted: Tree, name: str) -> None:
+    def _set(self, preserved: set[str], source: CanonicalPath, target: CanonicalPath, wanted: Tree, name: str) -> None:
         found, entry = self.source.status(source), wanted.get(name)
-        if {"preserveUser", "preserveGroup"} & asked:
-            owner, group = found.owner if "preserveUser" in asked else None, found.group
-            self.target.set_owner(target, owner=owner, group=group if "preserveGroup" in asked else None)
-        for attribute, value in (self.source.xattrs(source) if "preserveXattr" in asked else {}).items():
+        if {"preserveUser", "preserveGroup"} & preserved:
+            owner, group = found.owner if "preserveUser" in preserved else None, found.group
+            self.target.set_owner(target, owner=owner, group=group if "preserveGroup" in preserved else None)
+        for attribute, value in (self.source.xattrs(source) if "preserveXattr" in preserved else {}).items():
             self.target.set_xattr(target, attribute, value)
-        if "preservePermission" in asked and found.permission is not None:
+        if "preservePermission" in preserved and found.permission is not None:
             self.target.set_permission(target, found.permission)
-        if "preserveAcl" in asked:  # after the permission bits, which are those of its mask
+        if "preserveAcl" in preserved:  # after the permission bits, which are those of its mask
             self.target.set_acl(target, self.source.acl(source))
-        if "preserveTimes" in asked and found.kind is FileKind.FILE:
+        if "preserveTimes" in preserved and found.kind is FileKind.FILE:
             # Not the time that it has by now: a change since then would look copied.
             self.target.set_modified(target, (entry.modified if entry else None) or found.modified)
 

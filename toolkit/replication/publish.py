@@ -29,7 +29,7 @@ from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
 from toolkit.replication.staging import content_digest, written_at
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.trees import Tree, below, same_bytes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.resolving import of_route, resolved
+from toolkit.actions.target_resolution import of_route, resolved
 from toolkit.actions.validation import FeedValidation
 from toolkit.el import format_instant, shift
 from toolkit.entities import Hold, OnSourceDelete

@@ -249,11 +249,11 @@ class UnitItem:
             return None
         stays = {name: digest for name, digest in self.known.items() if name not in self.copied}
         # Of what the source has no more the ledger knows it better: its bytes may have changed at the target.
-        told = {**stays, **digests, **{name: digest for name, digest in stays.items() if name in self.extra}}
+        digest_of = {**stays, **digests, **{name: digest for name, digest in stays.items() if name in self.extra}}
         return {
             name: ManifestFile(
                 entry.size,
-                told.get(name, "" if entry.size else NO_BYTES),
+                digest_of.get(name, "" if entry.size else NO_BYTES),
                 entry.modified if name in self.wanted else None,
             )
             for name, entry in self.expected.items()

@@ -144,17 +144,17 @@ class Verifier:
             targets: which.
             progress: is told of each instance.
         """
-        told, found = progress or NoProgress(), dict[int, VerifiedInstance | None]()
-        told.begin(len(targets))
+        bar, found = progress or NoProgress(), dict[int, VerifiedInstance | None]()
+        bar.begin(len(targets))
 
         def one(number: int) -> None:
             found[number] = self.verify(targets[number])
-            told.advance(1)
+            bar.advance(1)
 
         try:
             WorkerPool(_INSTANCES_AT_ONCE, "feedctl-verify").run_all(one, range(len(targets)))
         finally:
-            told.end()
+            bar.end()
         return tuple(each for _, each in sorted(found.items()) if each is not None)
 
     def verify(self, target: ReplicationTarget) -> VerifiedInstance | None:
@@ -183,7 +183,7 @@ class Verifier:
                 if place in dropped:
                     if not is_there(self.storage(place), place):
                         continue
-                    seen.add(place, *self._told_of_dropped(target, place, manifest or {}))
+                    seen.add(place, *self._dropped_status(target, place, manifest or {}))
                 was_there |= self._compare_unit(target, source, place, manifest, seen)
         except StorageError as error:
             return VerifiedInstance(target=target, problem=Problem(code=error.code, message=str(error)))
@@ -220,7 +220,7 @@ class Verifier:
                 self._silent.add(source.authority)
             return frozenset()
 
-    def _told_of_dropped(
+    def _dropped_status(
         self, target: ReplicationTarget, place: CanonicalPath, manifest: Manifest
     ) -> tuple[VerifyStatus, str]:
         gone = "the source no longer has it"

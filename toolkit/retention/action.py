@@ -197,7 +197,9 @@ class _Eviction:
         storage, guard = self.work.stores, self.work.guard
         self._parents, self._events = ParentQueue(self.plan.items), InstanceEvents(self.plan.items)
         self._single = SingleDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
-        self._tree = TreeDelete(storage=storage, guard=guard, turn=self.work.turn, single=self._single)
+        self._tree = TreeDelete(
+            storage=storage, guard=guard, wait_for_rate=self.work.wait_for_rate, single=self._single
+        )
         self._bulk = BulkDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
 
     def apply(self, batch: UnitBatch, advance: Callable[[int], None]) -> Applied[PlanItem]:
@@ -258,7 +260,7 @@ class _Outcome:
     chains: list[ParentChain] = field(default_factory=list)
     _results: list[ItemResult[PlanItem]] = field(default_factory=list)
     _open: set[int] = field(default_factory=set)
-    _told: list[NewEvent] = field(default_factory=list)
+    _reported: list[NewEvent] = field(default_factory=list)
     _audit: list[tuple[NewItem, SettledItem]] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
 
@@ -295,7 +297,7 @@ class _Outcome:
             results=tuple(self._results),
             open=frozenset(self._open),
             beside=tuple(beside),
-            events=tuple(self._told),
+            events=tuple(self._reported),
             audit_only=tuple(self._audit),
             notes=tuple(self._notes),
         )
@@ -305,7 +307,7 @@ class _Outcome:
         is_done, is_failed = result.outcome is Outcome.DONE, result.outcome is Outcome.FAILED
         has_gone = is_done or result.code == StayReason.ALREADY_GONE or (is_failed and is_gone)
         event = self.events.of(result.item, is_gone=has_gone, by_us=is_done or is_failed)
-        self._told.extend([] if event is None else [event])
+        self._reported.extend([] if event is None else [event])
 
 
 def _archived(item: PlanItem, place: CanonicalPath, position: int, how_much: str) -> tuple[NewItem, SettledItem]:

@@ -154,7 +154,7 @@ class ScanResult:
         items = in_order(self._bounded(decided.items) if decided.is_shared else decided.items)
         detail = RetentionDetail(
             subtrees=() if self._goes_one_by_one(decided) else subtrees(self.wholes, decided.stays, items),
-            kept=_told(decided.kept),
+            kept=_shown(decided.kept),
             unrecognized=Unrecognized(count=self.unrecognized, sample=tuple(self.sample)),
         )
         unreadable = tuple(ItemResult.failed(item, error.code, str(error)) for item, error in self.unreadable)
@@ -166,7 +166,7 @@ class ScanResult:
 
     def _held_plan(self, decided: Decisions, hold_file: HoldFile) -> FeedPlan:
         """Nothing goes, and how much that is stays in sight: a hold file that somebody forgot fills the disk."""
-        kept = _told(decided.kept)
+        kept = _shown(decided.kept)
         number = sum(each.detail == hold_file.as_reason for each in kept)
         return TargetPlan(
             target=self.target,
@@ -205,7 +205,7 @@ class ScanResult:
         self.found.append(replace(item, instance_key=key))
 
 
-def _told(kept: Iterable[Kept]) -> tuple[Kept, ...]:
+def _shown(kept: Iterable[Kept]) -> tuple[Kept, ...]:
     """Return those that are old enough to go but stay."""
     return tuple(each for each in kept if each.reason is not KeepReason.TOO_YOUNG)
 

@@ -14,7 +14,7 @@ from toolkit.errors import Unavailable
 from toolkit.retention.batches import BULK
 from toolkit.retention.delete import BulkDelete, Removed, UnitRemoved, is_gone, unanswered
 from toolkit.retention.plan import StayReason
-from toolkit.runs.errors import PauseAsked, Stopped
+from toolkit.runs.errors import PauseRequested, Stopped
 from toolkit.storage import NotBegun, NotFound, StorageError, StorageSpec, Unreachable, open_file_system
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.timed_tasks import CLOCK_SKEW, TOO_LATE, Rounds, TaskEnded, TaskTime
@@ -179,7 +179,7 @@ class RemoteDelete:
             is_late=lambda answer: answer.code == TOO_LATE,
             check=partial(self._check, base),
             rest=partial(self._rest, base),
-            is_pause=lambda stop: isinstance(stop, PauseAsked),
+            is_pause=lambda stop: isinstance(stop, PauseRequested),
         )
 
     def _tasks(

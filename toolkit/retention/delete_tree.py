@@ -32,14 +32,14 @@ class TreeDelete:
     Attributes:
         storage: the store that a path is on.
         guard: asked before each look.
-        turn: waits for the rate of the store that a path is on, before the look, so that it does not age meanwhile.
+        wait_for_rate: waits for the rate of the store that a path is on, before the look, which would age.
         single: removes the items of a directory that cannot go as a whole.
         now: seconds of a clock that only goes forward.
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
     guard: Guard
-    turn: Callable[[CanonicalPath], None]
+    wait_for_rate: Callable[[CanonicalPath], None]
     single: SingleDelete
     now: MonotonicClock = machine_clock
 
@@ -87,7 +87,7 @@ class TreeDelete:
     def _refusal(self, base: CanonicalPath, count: int) -> Refusal | None:
         """Asked after the turn, in which the run may have rested for hours."""
         try:
-            self.turn(base)
+            self.wait_for_rate(base)
         except Stopped as stopped:
             self.guard.stop(stopped)
         return self.guard.refusal(base, items=count, must_look=True)

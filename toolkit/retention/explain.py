@@ -185,12 +185,12 @@ class Explainer:
         return location.template.parse(location.written(item.path))
 
     def _goes(self, item: PlanItem) -> Explanation:
-        told = {
+        reasons = {
             ItemKind.PENDING_DELETE: "a killed run had begun to remove it",
             ItemKind.STAGED: "it waits at the gate, and its instance is old enough to go",
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
-        why = told.get(item.type) or self._age(self._time_of(item))
+        why = reasons.get(item.type) or self._age(self._time_of(item))
         found = self._answer(RetentionDecision.GOES, "old" if item.type in EVICTED else item.type.value, why, item.path)
         to = () if item.archive is None else (f"it is copied to {item.archive} before it goes",)
         return self._unless_refused(replace(found, instance=item.instance_key, notes=(*to, *found.notes)))

@@ -77,11 +77,11 @@ def table_directories(metastore: Metastore) -> tuple[tuple[TableName, str | None
     found: list[tuple[TableName, str | None]] = []
     for database in metastore.databases():
         try:
-            told = metastore.directories(database)
+            locations = metastore.directories(database)
         except NoSuchDatabase:  # dropped since
             continue
         except AccessDenied:
             found.append((TableName(database, "*"), None))
             continue
-        found += [(TableName(database, name), location) for name, location in told.items()]
+        found += [(TableName(database, name), location) for name, location in locations.items()]
     return tuple(found)

@@ -107,5 +107,5 @@ def is_partition_name(text: str, table: Table) -> bool:
 
 def last_change(table: Table) -> int | None:
     """Return when a table was last made or altered, in seconds since 1970, rounded down; None: that is not known."""
-    told = table.parameters.get(_CHANGED, "")
-    return int(told) if told.isascii() and told.isdigit() and told.strip("0") else None
+    value = table.parameters.get(_CHANGED, "")
+    return int(value) if value.isascii() and value.isdigit() and value.strip("0") else None

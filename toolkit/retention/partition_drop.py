@@ -50,27 +50,27 @@ class PartitionDrop:
         try:
             dropped = set(metastore.drop_partitions(self.table.name, list(left))) if left else set()
         except CatalogError as error:
-            asked, is_open = self._in_spite_of(error, {at: partitions[at] for at in left.values()}, metastore)
-            return results | asked, is_open
+            items, is_open = self._in_spite_of(error, {at: partitions[at] for at in left.values()}, metastore)
+            return results | items, is_open
         for name, at in left.items():
             done, gone = ItemResult.done(partitions[at]), ItemResult.skipped(partitions[at], StayReason.ALREADY_GONE)
             results[at] = done if name in dropped else gone
         return results, set()
 
     def _in_spite_of(
-        self, error: CatalogError, asked: Mapping[int, PlanItem], metastore: Metastore
+        self, error: CatalogError, items: Mapping[int, PlanItem], metastore: Metastore
     ) -> tuple[dict[int, ItemResult[PlanItem]], set[int]]:
         """Return the outcomes after a failed drop: a metastore may fail after it has dropped partitions."""
-        results = _all_failed(asked, error)
+        results = _all_failed(items, error)
         if isinstance(error, MetastoreUnreachable):  # what was asked for may still happen
-            return results, set(asked)
+            return results, set(items)
         if isinstance(error, AccessDenied):
             return results, set()
         try:
-            there = self._there(asked, metastore)
+            there = self._there(items, metastore)
         except CatalogError:
-            return results, set(asked)
-        gone = {at: ItemResult.done(item) for at, item in asked.items() if _name(item) not in there}
+            return results, set(items)
+        gone = {at: ItemResult.done(item) for at, item in items.items() if _name(item) not in there}
         return results | gone, set()
 
     def _looked_at(self, partitions: Mapping[int, PlanItem], metastore: Metastore) -> dict[int, ItemResult[PlanItem]]:

@@ -19,8 +19,8 @@ from toolkit.retention.decide import ScanResult
 from toolkit.retention.expired_scan import ExpiredScan
 from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
+from toolkit.retention.sizes import SizeCheck
 from toolkit.retention.table_plan import TablePlanner
-from toolkit.retention.weighing import SizeCheck
 from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:
@@ -254,12 +254,12 @@ def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:
 def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:
     if error is None:
         return plan
-    told = (
+    message = (
         f"max_delete.bytes in repo.yaml bounds what goes, and the weight of this feed is not known, so all of it stays "
         f"({error}). Run it alone to see its plan, and to approve that"
     )
     detail = replace(plan.detail, subtrees=())
-    return replace(plan, items=(), detail=detail, failed=Problem(code=error.code, message=told))
+    return replace(plan, items=(), detail=detail, failed=Problem(code=error.code, message=message))
 
 
 def _by_feed(evicted: Mapping[str, int]) -> str:

@@ -129,10 +129,10 @@ def as_settled(item: Item, plan: FeedPlan, *, is_gone: bool, is_departure: bool 
 def _bases_of(plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]) -> list[CanonicalPath]:
     """The feed's bases of which something can be told: on a disk that is not mounted all looks gone."""
     bases = [location.base for location in plan.target.locations]
-    return [base for base in dict.fromkeys(bases) if can_be_told_of(base, storage(base))]
+    return [base for base in dict.fromkeys(bases) if is_readable_base(base, storage(base))]
 
 
-def can_be_told_of(base: CanonicalPath, system: FileSystem) -> bool:
+def is_readable_base(base: CanonicalPath, system: FileSystem) -> bool:
     """A base without directories is gone with its last key; there the bucket shows that the store is the right one."""
     if is_present(system, base):
         return True

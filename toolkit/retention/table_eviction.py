@@ -229,7 +229,7 @@ class _BatchOutcome:
 
     def applied(self, events: InstanceEvents, parents: Sequence[tuple[int, ItemResult[PlanItem]]]) -> Applied[PlanItem]:
         """All of it."""
-        told = [
+        reported = [
             events.of(result.item, is_gone=result.code in _GONE, by_us=not result.code)
             for _, result in sorted(self.results.items())
         ]
@@ -237,7 +237,7 @@ class _BatchOutcome:
             results=tuple(self.results[at] for at in self.positions),
             open=frozenset(self.open),
             beside=tuple(each for _, each in parents if each.outcome is Outcome.FAILED),
-            events=tuple(event for event in told if event is not None),
+            events=tuple(event for event in reported if event is not None),
             audit_only=tuple((new_item(at, each.item), settled_item(at, each)) for at, each in parents),
         )
 

@@ -210,9 +210,9 @@ class _TableLook:
             name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
             for name, why in stays.items()
         }
-        told = {**kept, **shared}
+        kept_or_shared = {**kept, **shared}
         detail = RetentionDetail(
-            kept=tuple(_placed(told[name], places.get(name)) for name in sorted(told)),
+            kept=tuple(_placed(kept_or_shared[name], places.get(name)) for name in sorted(kept_or_shared)),
             unrecognized=Unrecognized(count=scan.unrecognized, sample=tuple(scan.sample)),
             hold_file=hold_file,
             young=frozenset(young),

@@ -29,7 +29,7 @@ from toolkit.retention.gone_partitions import GonePartitions, is_partition_name,
 from toolkit.retention.output_watch import Writers, writers_of
 from toolkit.retention.partition_places import PartitionPlaces
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
-from toolkit.retention.records import as_settled, can_be_told_of, keys_of, notes
+from toolkit.retention.records import as_settled, is_readable_base, keys_of, notes
 from toolkit.retention.table_eviction import DataRemoval, is_left
 from toolkit.retention.table_plan import places_of
 from toolkit.runs.recorder import SettledLeftOver, path_of
@@ -236,7 +236,7 @@ class TableRecovery:
 
     def _absent_base(self, base: CanonicalPath) -> str | None:
         """Why nothing can be told of what is below a base: its disk may not be mounted; None: it can."""
-        if can_be_told_of(base, self.work.stores(base)):
+        if is_readable_base(base, self.work.stores(base)):
             return None
         return f"{base} is not there; mount its disk"
 

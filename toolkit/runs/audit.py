@@ -264,12 +264,12 @@ def _as_text(head: str, line: AuditLine) -> str:
         head: the JSON object of what all lines say, without its end.
         line: what this one says.
     """
-    said = [
+    sentences = [
         f', "{name}": {_quoted(value) if isinstance(value, str) else _not_text(value)}'
         for name, value in line.items()
         if value is not None
     ]
-    return f"{head}{''.join(said)}}}\n"
+    return f"{head}{''.join(sentences)}}}\n"
 
 
 def _not_text(value: object) -> str:

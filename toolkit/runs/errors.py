@@ -82,7 +82,7 @@ class LeaseExpired(Stopped):
         super().__init__(reason=f"its lease is lost, another run may work on the same ({why})")
 
 
-class PauseAsked(StopRequested):
+class PauseRequested(StopRequested):
     """The run is asked to pause, and something that does not rest by itself must be called off first."""
 
 

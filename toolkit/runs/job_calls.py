@@ -14,11 +14,11 @@ from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.jobs import current, ending, starting, steps
+from toolkit.ledger.jobs import current, job_end, job_start, steps
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
 from toolkit.ledger.jobs.steps import LogLine
-from toolkit.ledger.registry import reading
-from toolkit.ledger.registry.reading import ProcessProperty
+from toolkit.ledger.registry import lookup
+from toolkit.ledger.registry.lookup import ProcessProperty
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.rows import Origin, Run
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
@@ -166,19 +166,19 @@ class RunMetadata:
         self, ref: JobRef, *, max_batches: int | None = None, inputs: Sequence[FeedInstance] = ()
     ) -> StartedJob:
         """Mark the start of a job; says what each step reads, and where a rerun goes on."""
-        return self._write(lambda tx: starting.init_job(tx, ref, self.origin, max_batches=max_batches, inputs=inputs))
+        return self._write(lambda tx: job_start.init_job(tx, ref, self.origin, max_batches=max_batches, inputs=inputs))
 
     def halt_job(self, ref: JobRef, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()) -> HaltedJob:
         """Mark the completion of a job: its batch is published and enqueued downstream."""
-        return self._write(lambda tx: ending.halt_job(tx, ref, marking=marking, outputs=outputs))
+        return self._write(lambda tx: job_end.halt_job(tx, ref, marking=marking, outputs=outputs))
 
     def term_job(self, ref: JobRef, *, reason: str | None = None) -> Run:
         """Record the failure of a job; the next one takes its batches again."""
-        return self._write(lambda tx: ending.term_job(tx, ref, reason=reason))
+        return self._write(lambda tx: job_end.term_job(tx, ref, reason=reason))
 
     def abort_job(self, ref: JobRef, *, reason: str) -> Run:
         """End a job whose workflow is dead, whatever its steps do; they end with it."""
-        return self._write(lambda tx: ending.abort_running(tx, ref, reason=reason))
+        return self._write(lambda tx: job_end.abort_running(tx, ref, reason=reason))
 
     def init_step(
         self, ref: JobRef, step: str, *, application_id: str | None = None, log_location: str | None = None
@@ -211,7 +211,7 @@ class RunMetadata:
 
     def get_properties(self, site: Site, group: str | None = None) -> tuple[ProcessProperty, ...]:
         """The properties of a process, of one config group or all."""
-        return self._read(lambda tx: reading.get_properties(tx, site, group))
+        return self._read(lambda tx: lookup.get_properties(tx, site, group))
 
     def register_file(self, new: NewFile, *, batch_id: int | None = None) -> BatchFile:
         """Register a file, in a new batch or in one that is there; nothing is enqueued."""

@@ -17,11 +17,11 @@ from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, retries, starting, status
+from toolkit.ledger.runs import attempts, items, leases, queries, retries, run_start, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import IsGone, Request, never_known
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
@@ -60,12 +60,12 @@ class LedgerRecorder(Recorder):
 
     @override
     def start(self, request: StartRequest) -> RecordedRun:
-        started = self.ledger.write(lambda tx: starting.start(tx, request, self.is_gone))
+        started = self.ledger.write(lambda tx: run_start.start(tx, request, self.is_gone))
         return replace(_recorded(request, started.run), taken_over=started.taken_over)
 
     @override
     def start_many(self, requests: Sequence[StartRequest]) -> tuple[RecordedRun | None, ...]:
-        started = self.ledger.write(lambda tx: starting.start_many(tx, requests))
+        started = self.ledger.write(lambda tx: run_start.start_many(tx, requests))
         pairs = zip(requests, started, strict=True)
         return tuple(None if run is None else _recorded(request, run) for request, run in pairs)
 
@@ -116,7 +116,7 @@ class LedgerRecorder(Recorder):
             for run_id, each in by_run:
                 items.settle(tx, run_id, [one.item for one in each])
             for run_id, each in by_run:
-                happened.append(tx, _not_told_since(tx, each), run_id)
+                happened.append(tx, _not_reported_since(tx, each), run_id)
 
         try:
             with _lost_in_between(taken_over=False):
@@ -129,7 +129,7 @@ class LedgerRecorder(Recorder):
     def pause(self, run: RecordedRun, request: Request) -> None:
 
         def work(tx: Transaction) -> None:
-            if finding.get(tx, _id(run)).status is RunStatus.RUNNING:
+            if queries.get(tx, _id(run)).status is RunStatus.RUNNING:
                 status.change(tx, _id(run), RunStatus.SUSPENDED, reason=f"suspended by {request.requested_by}")
             status.honour_requests(tx, [request.request_id])
 
@@ -139,8 +139,8 @@ class LedgerRecorder(Recorder):
     def go_on(self, run: RecordedRun, request: Request) -> None:
 
         def work(tx: Transaction) -> None:
-            if run.most is not None and finding.get(tx, _id(run)).status is RunStatus.SUSPENDED:
-                starting.refuse_crowd(tx, run.key, run.most, self.is_gone)
+            if run.most is not None and queries.get(tx, _id(run)).status is RunStatus.SUSPENDED:
+                run_start.refuse_crowd(tx, run.key, run.most, self.is_gone)
             _resume(tx, run)
             status.honour_requests(tx, [request.request_id])
 
@@ -221,15 +221,15 @@ def _is_recorded(tx: Transaction, run: RecordedRun, step: RecordBatch) -> bool:
     return bool(wanted) and found == wanted
 
 
-def _not_told_since(tx: Transaction, settled: Sequence[SettledLeftOver]) -> list[NewEvent]:
+def _not_reported_since(tx: Transaction, settled: Sequence[SettledLeftOver]) -> list[NewEvent]:
     """The events that nobody has written since the items were intended: a later run may have seen the same."""
-    told = {(each.kind, each.instance_key): each.recorded_at for each in _history(tx, settled)}
+    reported = {(each.kind, each.instance_key): each.recorded_at for each in _history(tx, settled)}
     longest_ago = datetime.min.replace(tzinfo=UTC)
     return [
         each.event
         for each in settled
         if each.event is not None
-        and told.get((each.event.kind, each.event.instance_key), longest_ago) < each.left.intended_at
+        and reported.get((each.event.kind, each.event.instance_key), longest_ago) < each.left.intended_at
     ]
 
 
@@ -249,13 +249,13 @@ def _storable(item: SettledItem) -> SettledItem:
 
 
 def _resume(tx: Transaction, run: RecordedRun) -> None:
-    if finding.get(tx, _id(run)).status is RunStatus.SUSPENDED:
+    if queries.get(tx, _id(run)).status is RunStatus.SUSPENDED:
         status.resume(tx, _id(run))
 
 
 def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
     """A run that somebody took for dead is over already; one that fails while it is paused is first led back."""
-    found = finding.get(tx, _id(run))
+    found = queries.get(tx, _id(run))
     if found.status.is_terminal:
         return
     if outcome.status is not RunStatus.KILLED:

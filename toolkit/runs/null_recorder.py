@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.items import Item
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
 

@@ -20,7 +20,7 @@ from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RunStatus
 

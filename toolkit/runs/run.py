@@ -22,7 +22,7 @@ from typing import Self
 from toolkit.errors import Skipped
 from toolkit.ledger.database import in_chunks
 from toolkit.ledger.runs.items import Item, NewItem
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.audit import AuditTrail

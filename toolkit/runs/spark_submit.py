@@ -100,8 +100,8 @@ class StderrOfJvm(io.BufferedIOBase):
         with suppress(OSError):
             connection = socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_SECONDS)
             self._gateway = connection, connection.makefile("r", encoding="utf-8")
-        self._asked("A", secret)
-        self._err = (self._asked("r", "m", "java.lang.System", "err", "e") or "").removeprefix("r")
+        self._call("A", secret)
+        self._err = (self._call("r", "m", "java.lang.System", "err", "e") or "").removeprefix("r")
 
     @override
     def writable(self) -> bool:
@@ -111,11 +111,11 @@ class StderrOfJvm(io.BufferedIOBase):
     def write(self, data: Buffer, /) -> int:
         octets = bytes(data)
         with self._lock:
-            if self._asked("c", self._err, "write", f"j{b64encode(octets).decode()}", "e") is not None:
+            if self._call("c", self._err, "write", f"j{b64encode(octets).decode()}", "e") is not None:
                 return len(octets)
         return os.write(self._instead, octets)
 
-    def _asked(self, *parts: str) -> str | None:
+    def _call(self, *parts: str) -> str | None:
         """Return the answer to a command without its sign of success; None: the JVM is not asked any more."""
         if self._gateway is None:
             return None

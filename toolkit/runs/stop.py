@@ -17,7 +17,7 @@ from typing_extensions import override
 from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import RequestKind
-from toolkit.runs.errors import LeaseExpired, ParentLost, PauseAsked, Stopped
+from toolkit.runs.errors import LeaseExpired, ParentLost, PauseRequested, Stopped
 from toolkit.runs.lease import Deadline, RunCommands
 from toolkit.runs.spark_submit import die_with_parent, gateway_is_alive, gateway_port
 
@@ -151,7 +151,7 @@ class RunStop(StopSignal):
     beat: Callable[[], object]
     pause: Callable[[Request], None]
     go_on: Callable[[Request], None]
-    _turn: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _is_attending: bool = field(default=False, init=False)
     _is_resting: bool = field(default=False, init=False)
 
@@ -160,7 +160,7 @@ class RunStop(StopSignal):
         """Wait in here while the run is suspended."""
         self.process.check()
         if self.orders.has_some or self._is_attending:
-            with self._turn:
+            with self._lock:
                 self._attend()
         self._keep_lease()
 
@@ -172,9 +172,9 @@ class RunStop(StopSignal):
             Stopped: the run must not start another effect.
         """
         self.process.check()
-        self._stop_if_told()
+        self._stop_if_requested()
         if self._is_resting or self.orders.asks_to_pause:
-            raise PauseAsked
+            raise PauseRequested
         self._keep_lease()
 
     def _attend(self) -> None:
@@ -182,7 +182,7 @@ class RunStop(StopSignal):
         self._is_attending = True
         try:
             self.process.check()
-            self._stop_if_told()
+            self._stop_if_requested()
             request = self.orders.take()
             if request is not None:
                 self._obey(request)
@@ -205,7 +205,7 @@ class RunStop(StopSignal):
         while True:
             self.orders.wait(_LOOK_SECONDS)
             self.process.check()
-            self._stop_if_told()
+            self._stop_if_requested()
             self._keep_lease()
             newer = self.orders.take()
             if newer is not None:
@@ -225,7 +225,7 @@ class RunStop(StopSignal):
             return False
         return True
 
-    def _stop_if_told(self) -> None:
+    def _stop_if_requested(self) -> None:
         if self.orders.stopped is not None:
             raise self.orders.stopped
 
@@ -236,4 +236,4 @@ class RunStop(StopSignal):
         self.beat()
         if self.deadline.is_over():
             self.orders.stop(LeaseExpired(why="the ledger did not renew it in time"))
-        self._stop_if_told()
+        self._stop_if_requested()

@@ -22,7 +22,7 @@ _ENTER = 'cd "$1" && shift && '
 _WATCH = '"$@"'
 _ROOT = "${feedctlRoot}"
 _LAST = "2100-01-01T00:00Z"
-_TOLD = (
+_NOTES = (
     "Made by `feedctl export oozie` from the config repo: change that, and export again. Copy the exported folder to "
     "the file system of the cluster and start this bundle: oozie job -run -Doozie.bundle.application.path=... with "
     "feedctlRoot (the copied folder), nameNode, jobTracker and start (now, as 2026-03-01T06:40Z)."
@@ -55,7 +55,7 @@ def _files(schedule: Schedule) -> Iterator[tuple[str, str]]:
 
 def _bundle(folder: str, actions: Sequence[ScheduledAction]) -> ET.Element:
     root = ET.Element("bundle-app", {"name": folder, "xmlns": "uri:oozie:bundle:0.2"})
-    root.append(ET.Comment(f" {_TOLD} "))
+    root.append(ET.Comment(f" {_NOTES} "))
     parameters = dict.fromkeys(("feedctlRoot", "nameNode", "jobTracker", "start"))
     _properties(root, "parameters", {**parameters, "end": _LAST})
     for each in actions:

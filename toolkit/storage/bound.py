@@ -49,7 +49,7 @@ class RateLimiter:
     rate: float
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _free_at: float = field(default=float("-inf"), init=False)
 
     def acquire(self, check: Callable[[], None], amount: float = 1) -> None:
@@ -59,19 +59,19 @@ class RateLimiter:
             check: asked before the call passes, and while it waits; what it raises ends the wait.
             amount: so many calls or bytes pass; those that come next wait for them.
         """
-        delay = self._until_own_turn(amount)
+        delay = self._delay(amount)
         while delay > 0:
             check()
             self.sleep(min(delay, _PIECE_SECONDS))
             delay -= _PIECE_SECONDS
         check()
 
-    def _until_own_turn(self, amount: float) -> float:
-        with self._turn:
+    def _delay(self, amount: float) -> float:
+        with self._lock:
             now = self.now()
-            turn = max(self._free_at, now - BURST_SECONDS)
-            self._free_at = turn + amount / self.rate
-        return turn - now
+            free_at = max(self._free_at, now - BURST_SECONDS)
+            self._free_at = free_at + amount / self.rate
+        return free_at - now
 
 
 _LOCAL = "file"
@@ -157,7 +157,7 @@ class BoundStores:
         for pool in self._pools.values():
             pool.shutdown()
 
-    def turn(self, path: CanonicalPath) -> None:
+    def wait_for_rate(self, path: CanonicalPath) -> None:
         """Return when the rate of the store that a path is on lets one more change pass.
 
         Raises:

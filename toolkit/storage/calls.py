@@ -118,7 +118,7 @@ class StartedCall(Generic[_Answer]):
 
     def __init__(self, calls: BoundedCalls, worker: _Worker, call: Callable[[], _Answer]) -> None:
         self._calls, self._worker, self._call = calls, worker, call
-        self._has_ended = self._is_told = False
+        self._has_ended = self._is_reported = False
 
     def __enter__(self) -> Self:
         self._worker.begin(self._call)
@@ -130,7 +130,7 @@ class StartedCall(Generic[_Answer]):
         # Also when a signal's handler raised while we waited.
         if not self._has_ended:
             self._calls.abandon(self._worker)
-        elif not self._is_told:
+        elif not self._is_reported:
             self._free()
 
     def has_ended(self) -> bool:
@@ -154,7 +154,7 @@ class StartedCall(Generic[_Answer]):
         raise BrokenCall(message) from error
 
     def _free(self) -> None:
-        self._is_told = True
+        self._is_reported = True
         self._worker.forget()
         self._calls.free(self._worker)
 

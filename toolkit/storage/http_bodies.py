@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from urllib3.response import HTTPResponse
 
 _PIECE_BYTES = 64 << 10
-_MOST_SAID = 64 << 10
+_MOST_BYTES = 64 << 10
 _SUCCESS = frozenset({200, 201})
 
 
@@ -48,7 +48,7 @@ class BoundedAdapter(HTTPAdapter):
 
 def _begin_of(raw: HTTPResponse, stream: Callable[..., Iterator[bytes]], *args: Any, **kwargs: Any) -> Iterator[bytes]:  # noqa: ANN401 - those of `stream`
     """Give the begin of a body; where it breaks off, it ends: the status says enough."""
-    left = _MOST_SAID
+    left = _MOST_BYTES
     with suppress(HTTPError, OSError):
         for piece in stream(*args, **kwargs):
             yield piece[:left]

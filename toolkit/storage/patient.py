@@ -75,7 +75,7 @@ class PatientFileSystem(FileSystem):
 
     @override
     def status(self, path: CanonicalPath) -> FileStatus:
-        return self._asked(path, lambda: self.inner.status(path))
+        return self._call(path, lambda: self.inner.status(path))
 
     @override
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
@@ -109,27 +109,27 @@ class PatientFileSystem(FileSystem):
     @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Repeat only the opening."""
-        return self._asked(path, lambda: self.inner.read(path, offset=offset, length=length))
+        return self._call(path, lambda: self.inner.read(path, offset=offset, length=length))
 
     @override
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        return self._asked(path, lambda: self.inner.checksum(path))
+        return self._call(path, lambda: self.inner.checksum(path))
 
     @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        return self._asked(path, lambda: self.inner.acl(path))
+        return self._call(path, lambda: self.inner.acl(path))
 
     @override
     def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
-        self._asked(path, lambda: self.inner.set_acl(path, entries))
+        self._call(path, lambda: self.inner.set_acl(path, entries))
 
     @override
     def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
-        return self._asked(path, lambda: self.inner.xattrs(path))
+        return self._call(path, lambda: self.inner.xattrs(path))
 
     @override
     def set_xattr(self, path: CanonicalPath, name: str, value: bytes) -> None:
-        self._asked(path, lambda: self.inner.set_xattr(path, name, value))
+        self._call(path, lambda: self.inner.set_xattr(path, name, value))
 
     @override
     def close(self) -> None:
@@ -139,20 +139,20 @@ class PatientFileSystem(FileSystem):
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """Repeat only if the chunks are a list, which can be read again, and overwriting is allowed."""
         if overwrite and isinstance(chunks, Sequence):
-            self._asked(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
+            self._call(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
         else:
             self._once(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
 
     @override
     def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
         """Repeat: the upload of an unanswered try is not visible to readers."""
-        return self._asked(path, lambda: self.inner.start_upload(path, size))
+        return self._call(path, lambda: self.inner.start_upload(path, size))
 
     @override
     def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
         """Repeat only if the chunks are a list, which can be read again."""
         if isinstance(chunks, Sequence):
-            return self._asked(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
+            return self._call(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
         return self._once(upload.path, lambda: self.inner.put_range(upload, offset, chunks))
 
     @override
@@ -164,15 +164,15 @@ class PatientFileSystem(FileSystem):
 
     @override
     def abort_upload(self, upload: MultipartUpload) -> None:
-        self._asked(upload.path, lambda: self.inner.abort_upload(upload))
+        self._call(upload.path, lambda: self.inner.abort_upload(upload))
 
     @override
     def abort_uploads(self, below: CanonicalPath) -> int:
-        return self._asked(below, lambda: self.inner.abort_uploads(below))
+        return self._call(below, lambda: self.inner.abort_uploads(below))
 
     @override
     def mkdirs(self, path: CanonicalPath) -> None:
-        self._asked(path, lambda: self.inner.mkdirs(path))
+        self._call(path, lambda: self.inner.mkdirs(path))
 
     @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
@@ -181,15 +181,15 @@ class PatientFileSystem(FileSystem):
 
     @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        self._asked(path, lambda: self.inner.set_permission(path, permission))
+        self._call(path, lambda: self.inner.set_permission(path, permission))
 
     @override
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        self._asked(path, lambda: self.inner.set_owner(path, owner=owner, group=group))
+        self._call(path, lambda: self.inner.set_owner(path, owner=owner, group=group))
 
     @override
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        self._asked(path, lambda: self.inner.set_modified(path, modified))
+        self._call(path, lambda: self.inner.set_modified(path, modified))
 
     @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
@@ -211,11 +211,11 @@ class PatientFileSystem(FileSystem):
 
     @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
-        return self._asked(path, lambda: self.inner.remove_if_empty(path, below=below))
+        return self._call(path, lambda: self.inner.remove_if_empty(path, below=below))
 
     @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        return self._asked(path, lambda: self.inner.content_summary(path))
+        return self._call(path, lambda: self.inner.content_summary(path))
 
     def _rest(
         self, path: CanonicalPath, listed: Callable[[str | None], Iterator[Entry]], last: Entry | None
@@ -239,7 +239,7 @@ class PatientFileSystem(FileSystem):
         self.silence.since = None
         return answer
 
-    def _asked(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
+    def _call(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
         """The answer; the way without trouble costs next to nothing."""
         wait: _Wait | None = None
         while True:

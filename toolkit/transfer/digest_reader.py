@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.storage import StorageError
-from toolkit.transfer.copying import tries
+from toolkit.transfer.copier import tries
 from toolkit.transfer.digests import read_digest
 
 if TYPE_CHECKING:

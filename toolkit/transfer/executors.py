@@ -46,7 +46,7 @@ class Executors:
 
     load: Callable[[], ModuleType]
     check: Callable[[], None]
-    _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _application: Application | None = field(default=None, init=False)
     _is_ready: bool = field(default=False, init=False)
     _failure: Unavailable | None = field(default=None, init=False)
@@ -60,7 +60,7 @@ class Executors:
         Raises:
             Unavailable: there is no pyspark, no context, or no executor that can work; nor is that tried again.
         """
-        with self._turn:
+        with self._lock:
             if self._failure is not None:
                 raise self._failure
             try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
-from toolkit.transfer.copying import Copier
+from toolkit.transfer.copier import Copier
 from toolkit.transfer.plan import Copied, FileCopy, failure
 from toolkit.transfer.port import FILE_BYTES
 from toolkit.transfer.timed_tasks import TOO_LATE, Rounds, TaskEnded, TaskTime
@@ -41,12 +41,12 @@ class SharedCopying:
     Attributes:
         spec_of: how the store that a path is on is opened on other machines.
         pool: copies the files of all runs.
-        executors_turn: held by the run that executors work for.
+        executors_lock: held by the run that executors work for.
     """
 
     spec_of: Callable[[CanonicalPath], StorageSpec]
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
-    executors_turn: threading.Lock = field(default_factory=threading.Lock)
+    executors_lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -60,7 +60,7 @@ class Uploads:
     overwrite: bool = True
     _open: dict[CanonicalPath, _Open] = field(default_factory=dict, init=False)
     _refused: list[Copied] = field(default_factory=list, init=False)
-    _turn: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __enter__(self) -> Self:
         """Nothing is begun yet."""
@@ -86,7 +86,7 @@ class Uploads:
         Returns:
             The outcome of the file as soon as it is known; of one in ranges only when it is complete.
         """
-        with self._turn:
+        with self._lock:
             own = self._open.get(outcome.target)
             if own is None:
                 return outcome

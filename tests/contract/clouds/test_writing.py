@@ -65,10 +65,10 @@ def test_a_write_whose_answer_was_lost_is_still_ours(place: Place) -> None:
 def test_a_removal_whose_answer_was_lost_is_repeated_and_each_attempt_asks_first(place: Place) -> None:
     place.put("d/a/x")
     place.proxy.add(Fault(effect=Effect.CUT_AFTER, method="DELETE", path="x$", times=1))
-    asked: list[None] = []
-    place.opened(lambda: asked.append(None)).delete(place.at("d/a"), below=place.at("d"))
+    calls: list[None] = []
+    place.opened(lambda: calls.append(None)).delete(place.at("d/a"), below=place.at("d"))
     assert place.keys() == []
-    assert len(asked) == len(place.proxy.seen(method="DELETE")) == 3  # the file twice, and the path itself
+    assert len(calls) == len(place.proxy.seen(method="DELETE")) == 3  # the file twice, and the path itself
 
 
 def test_a_store_that_stays_busy_is_unreachable(place: Place) -> None:
@@ -111,11 +111,11 @@ def test_a_stop_in_the_middle_names_what_was_not_begun(place: Place) -> None:
             raise Stopped
 
     removal = place.opened(stop_after_some).delete_all(map(place.at, paths), below=place.at("d"))
-    told: dict[str, object] = {}
+    reported: dict[str, object] = {}
     with pytest.raises(Stopped):
-        told.update((deleted.path.path[1:], deleted.error) for deleted in removal)
-    gone = {path for path, error in told.items() if error is None}
-    untouched = {path for path, error in told.items() if isinstance(error, NotBegun)}
+        reported.update((deleted.path.path[1:], deleted.error) for deleted in removal)
+    gone = {path for path, error in reported.items() if error is None}
+    untouched = {path for path, error in reported.items() if isinstance(error, NotBegun)}
     assert gone
     assert len(untouched) >= 10
     stayed = {key.removesuffix("/x") for key in iter(place.keys())}
@@ -128,6 +128,6 @@ def test_a_store_that_is_silent_is_not_asked_about_the_rest(place: Place) -> Non
     place.put(*(f"{path}/x" for path in paths))
     place.proxy.clear()
     place.proxy.refuse()
-    told = list(place.opened().delete_all(map(place.at, paths), below=place.at("d")))
-    assert sorted(each.path for each in told) == [place.at(path) for path in paths]
-    assert {type(each.error) for each in told} == {Unreachable}
+    reported = list(place.opened().delete_all(map(place.at, paths), below=place.at("d")))
+    assert sorted(each.path for each in reported) == [place.at(path) for path in paths]
+    assert {type(each.error) for each in reported} == {Unreachable}

@@ -72,9 +72,9 @@ def test_what_is_not_there_cannot_be_changed(store: Store) -> None:
 def test_an_access_control_list_is_set_told_and_taken_away(store: Store) -> None:
     system, path = store.system, store.put("dir/file").parent
     if not system.capabilities.acls:
-        for asked in (lambda: system.acl(path), lambda: system.set_acl(path, ACL)):
+        for calls in (lambda: system.acl(path), lambda: system.set_acl(path, ACL)):
             with pytest.raises(Unsupported):
-                asked()
+                calls()
         return
     system.set_permission(path, 0o750)
     assert system.acl(path) == ()
@@ -99,9 +99,9 @@ def test_what_is_no_entry_of_an_access_control_list_is_refused_before_anything_c
 def test_extended_attributes_of_users_are_set_and_told(store: Store) -> None:
     system, path = store.system, store.put("file")
     if not system.capabilities.xattrs:
-        for asked in (lambda: system.xattrs(path), lambda: system.set_xattr(path, "user.a", b"")):
+        for calls in (lambda: system.xattrs(path), lambda: system.set_xattr(path, "user.a", b"")):
             with pytest.raises(Unsupported):
-                asked()
+                calls()
         return
     assert system.xattrs(path) == {}
     values = {"user.source": bytes(range(256)), "user.empty": b"", "user.\u00fcber": b"\n"}

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import islice
 
 from tests.contract.file_system.stores import Store
-from tests.unit.availability.asked import instances
+from tests.unit.availability.requested import instances
 from toolkit.availability import DataState
 
 

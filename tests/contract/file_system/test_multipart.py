@@ -131,17 +131,17 @@ def test_uploads_of_a_writer_that_was_killed_are_ended_below_one_directory_alone
 
 
 def test_each_step_asks_first(store: Store, system: FileSystem) -> None:
-    asked: list[int] = []
-    view = store.opened(store.spec, lambda: asked.append(1))
+    calls: list[int] = []
+    view = store.opened(store.spec, lambda: calls.append(1))
     upload = view.start_upload(store.at(_NAME), 3)
     for step in (
         lambda: view.put_range(upload, 0, [b"new"]),
         lambda: system.complete_upload(upload, view.put_range(upload, 0, [b"new"])),
     ):
-        before = len(asked)
+        before = len(calls)
         assert before
         step()
-        assert len(asked) == before + 1
+        assert len(calls) == before + 1
 
 
 def test_a_run_that_is_stopped_sends_nothing_more_and_cleans(store: Store, system: FileSystem) -> None:

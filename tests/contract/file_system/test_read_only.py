@@ -86,8 +86,8 @@ def test_reading_goes_through_the_wrapper(store: Store) -> None:
         assert stream.read() == b"2"
     assert list(system.list_tree(store.base)) == list(store.system.list_tree(store.base))
     assert system.checksum(path) == store.system.checksum(path)
-    for asked in (lambda each: each.acl(path), lambda each: each.xattrs(path)):
-        assert _answer(system, asked) == _answer(store.system, asked)
+    for calls in (lambda each: each.acl(path), lambda each: each.xattrs(path)):
+        assert _answer(system, calls) == _answer(store.system, calls)
     system.close()
 
 
@@ -96,9 +96,9 @@ def _upload(store: Store) -> MultipartUpload:
     return MultipartUpload(path=store.at("new"), size=1, part_bytes=1, token="a b")  # noqa: S106 - of no secret
 
 
-def _answer(system: FileSystem, asked: Callable[[FileSystem], object]) -> object:
+def _answer(system: FileSystem, calls: Callable[[FileSystem], object]) -> object:
     try:
-        return asked(system)
+        return calls(system)
     except Unsupported:
         return Unsupported
 

@@ -73,9 +73,9 @@ class _Counting(HdfsClient):
 
     calls = 0
 
-    def asked(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
+    def bounded(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
         self.calls += 1
-        return super().asked(path, call)
+        return super().bounded(path, call)
 
 
 def test_on_hdfs_a_tree_costs_calls_for_directories_and_pages_and_none_for_files(hdfs: HdfsCluster) -> None:

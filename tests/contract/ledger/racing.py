@@ -15,8 +15,8 @@ from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, key
 from tests.databases.ledgers import open_ledger
 from toolkit.errors import FeedctlError
 from toolkit.ledger.database import DatabaseClock, Ledger, Transaction
-from toolkit.ledger.runs import starting
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs import run_start
+from toolkit.ledger.runs.run_start import StartRequest
 
 T = TypeVar("T")
 _SECONDS = 30
@@ -77,7 +77,7 @@ def _start(url: str, number: int, barrier: threading.Barrier) -> str:
     request = StartRequest(key=of, origin=ORIGIN, leases=alone("evict/clicks"), lease_seconds=LEASE_SECONDS)
     barrier.wait(_SECONDS)
     try:
-        ledger.write(lambda tx: starting.start(tx, request))
+        ledger.write(lambda tx: run_start.start(tx, request))
     except FeedctlError as error:
         return type(error).__name__
     finally:

@@ -12,10 +12,10 @@ from tests.databases.ledgers import START, HandClock
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, leases, starting, status
-from toolkit.ledger.runs.finding import RunFilter
+from toolkit.ledger.runs import attempts, leases, queries, run_start, status
+from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import lease
 from toolkit.ledger.vocabulary import EventKind, RequestKind, RunStatus
@@ -47,7 +47,7 @@ class RunCommands:
 
     def start(self, instance: str, wanted: Wanted) -> object:
         request = StartRequest(key=key(instance), origin=ORIGIN, leases=_leases(wanted), lease_seconds=SECONDS)
-        start = self._ledger.write(lambda tx: starting.start(tx, request))
+        start = self._ledger.write(lambda tx: run_start.start(tx, request))
         return _seen(start.run), sorted(_name(each) for each in start.taken_over), _seconds(start.expires_at)
 
     def change(self, name: Name, to: RunStatus) -> object:
@@ -95,19 +95,19 @@ class RunCommands:
 
 
 def _contents(tx: Transaction) -> object:
-    runs = finding.find(tx, RunFilter(entity="clicks", all_attempts=True))
+    runs = queries.find(tx, RunFilter(entity="clicks", all_attempts=True))
     names = {run.run_id: _name(run) for run in runs}
     columns = (lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.expires_at)
     held = sorted(
         (row.resource, *names[row.run_id], row.mode.value, _seconds(row.expires_at))
         for row in tx.execute(sa.select(*columns))
     )
-    asked = sorted((*names[each.run_id], each.kind.value) for each in status.open_requests(tx, list(names)))
-    return sorted(_seen(run) for run in runs), held, asked, events.newest(tx), events.cursor(tx, "machine")
+    requested = sorted((*names[each.run_id], each.kind.value) for each in status.open_requests(tx, list(names)))
+    return sorted(_seen(run) for run in runs), held, requested, events.newest(tx), events.cursor(tx, "machine")
 
 
 def _id(tx: Transaction, name: Name) -> int:
-    found = finding.find(tx, RunFilter(entity="clicks", start_key=name[0], all_attempts=True))
+    found = queries.find(tx, RunFilter(entity="clicks", start_key=name[0], all_attempts=True))
     return next(run.run_id for run in found if _name(run) == name)
 
 

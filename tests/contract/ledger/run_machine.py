@@ -107,7 +107,7 @@ class RunMachine(RuleBasedStateMachine):
             self._model = before
         self._agree = False
         for ledger in self._ledgers:
-            assert _said(_outcome(ledger, command, values, named)) == _said(expected)
+            assert _output(_outcome(ledger, command, values, named)) == _output(expected)
         self._agree = True
 
 
@@ -119,6 +119,6 @@ def _outcome(of: RunModel | RunCommands, command: str, values: tuple[object, ...
     return result
 
 
-def _said(outcome: object) -> object:
+def _output(outcome: object) -> object:
     """An error stands for its code."""
     return getattr(outcome, "code", outcome)

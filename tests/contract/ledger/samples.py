@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts, finding, leases, starting, status
+from toolkit.ledger.runs import attempts, leases, queries, run_start, status
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
-from toolkit.ledger.runs.starting import Started, StartRequest
+from toolkit.ledger.runs.run_start import Started, StartRequest
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle, RunStatus
 
 ORIGIN = Origin(who="ada", snapshot="c0ffee", host="edge1", pid=4711, log_location="/logs/1")
@@ -43,7 +43,7 @@ def begun(ledger: Ledger, of: RunKey | None = None) -> Run:
 def started(ledger: Ledger, of: RunKey | None = None, wanted: tuple[Wanted, ...] = alone("evict/clicks")) -> Started:
     """A run that has started with leases."""
     request = StartRequest(key=of or key(), origin=ORIGIN, leases=wanted, lease_seconds=LEASE_SECONDS)
-    return ledger.write(lambda tx: starting.start(tx, request))
+    return ledger.write(lambda tx: run_start.start(tx, request))
 
 
 def changed(ledger: Ledger, run: Run, to: RunStatus, reason: str | None = None) -> Run:
@@ -58,4 +58,4 @@ def owned(ledger: Ledger, run: Run) -> bool:
 
 def found(ledger: Ledger, run: Run) -> Run:
     """The run as it is now."""
-    return ledger.read(lambda tx: finding.get(tx, run.run_id))
+    return ledger.read(lambda tx: queries.get(tx, run.run_id))

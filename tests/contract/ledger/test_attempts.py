@@ -10,9 +10,9 @@ from tests.contract.ledger.samples import ORIGIN, begun, changed, key
 from tests.databases.ledgers import START
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import attempts, finding, status
+from toolkit.ledger.runs import attempts, queries, status
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, NotTerminal, RunIsActive
-from toolkit.ledger.runs.finding import RunFilter
+from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 from toolkit.ledger.tables import process
 from toolkit.ledger.vocabulary import JobMode, LifeCycle, ProcessKind, RunStatus
@@ -35,7 +35,7 @@ def _ahead(ledger: Ledger) -> Run:
 
 
 def _all(ledger: Ledger) -> list[Run]:
-    return ledger.read(lambda tx: finding.find(tx, RunFilter(entity="clicks", all_attempts=True)))
+    return ledger.read(lambda tx: queries.find(tx, RunFilter(entity="clicks", all_attempts=True)))
 
 
 def _job(ledger: Ledger, target_batch_id: int) -> JobFacts:
@@ -55,7 +55,7 @@ def test_the_first_attempt_of_a_key_runs_with_its_origin(ledger: Ledger) -> None
     assert run.key == key()
     assert (run.who, run.host, run.pid, run.snapshot, run.log_location) == ("ada", "edge1", 4711, "c0ffee", "/logs/1")
     assert run.created_at == run.started_at == run.heartbeat_at
-    assert ledger.read(lambda tx: finding.newest(tx, key())) == run
+    assert ledger.read(lambda tx: queries.newest(tx, key())) == run
 
 
 def test_each_part_of_the_key_counts_its_attempts_alone(ledger: Ledger) -> None:

@@ -14,9 +14,9 @@ from tests.contract.ledger.samples import key
 from tests.contract.ledger.stored_runs import CLUSTERS, ENTITIES, LIFE_CYCLES, assorted, instance, store
 from tests.databases.ledgers import START
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import finding
+from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.errors import UnknownRun
-from toolkit.ledger.runs.finding import RunFilter, RunOrder, StatusCount, Subject
+from toolkit.ledger.runs.queries import RunFilter, RunOrder, StatusCount, Subject
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
@@ -83,7 +83,7 @@ def full(ledger: Ledger) -> Ledger:
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(wanted=FILTERS)
 def test_every_filter_finds_what_a_loop_finds(full: Ledger, wanted: RunFilter) -> None:
-    assert full.read(lambda tx: finding.find(tx, wanted)) == _expected(wanted)
+    assert full.read(lambda tx: queries.find(tx, wanted)) == _expected(wanted)
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -91,7 +91,7 @@ def test_every_filter_finds_what_a_loop_finds(full: Ledger, wanted: RunFilter) -
 def test_a_summary_counts_what_the_filter_finds(full: Ledger, wanted: RunFilter) -> None:
     counted = Counter((run.cluster, run.status) for run in RUNS if _lets_through(wanted, run))
     expected = [StatusCount(cluster=at, status=status, count=n) for (at, status), n in sorted(counted.items())]
-    assert full.read(lambda tx: finding.summary(tx, wanted)) == expected
+    assert full.read(lambda tx: queries.summary(tx, wanted)) == expected
 
 
 def test_the_last_success_of_many_is_found_at_once(full: Ledger) -> None:
@@ -105,23 +105,23 @@ def test_the_last_success_of_many_is_found_at_once(full: Ledger) -> None:
     for run in sorted(RUNS, key=lambda run: run.ended_at or START):
         if run.status is RunStatus.SUCCEEDED:
             expected[Subject(entity=run.entity, life_cycle=run.life_cycle, cluster=run.cluster)] = run.ended_at
-    found = full.read(lambda tx: finding.last_success(tx, subjects))
+    found = full.read(lambda tx: queries.last_success(tx, subjects))
     assert {subject: run.ended_at for subject, run in found.items()} == expected
     assert len(found) == len(ENTITIES) * len(LIFE_CYCLES) * len(CLUSTERS)
-    assert full.read(lambda tx: finding.last_success(tx, [])) == {}
+    assert full.read(lambda tx: queries.last_success(tx, [])) == {}
 
 
 def test_active_runs_are_found_of_one_entity_or_of_all(full: Ledger) -> None:
     active = [run for run in RUNS if run.status in (RunStatus.RUNNING, RunStatus.SUSPENDED)]
-    assert full.read(finding.active) == active
-    of_clicks = full.read(lambda tx: finding.active(tx, "clicks"))
+    assert full.read(queries.active) == active
+    of_clicks = full.read(lambda tx: queries.active(tx, "clicks"))
     assert of_clicks == [run for run in active if run.entity == "clicks"]
-    assert full.read(lambda tx: finding.active(tx, "unknown")) == []
+    assert full.read(lambda tx: queries.active(tx, "unknown")) == []
 
 
 def test_the_newest_attempt_of_a_key_is_found(full: Ledger) -> None:
     def newest(of: RunKey) -> Run | None:
-        return full.read(lambda tx: finding.newest(tx, of))
+        return full.read(lambda tx: queries.newest(tx, of))
 
     for run in RUNS[::7]:
         assert newest(run.key) == max((each for each in RUNS if each.key == run.key), key=attrgetter("attempt"))
@@ -129,6 +129,6 @@ def test_the_newest_attempt_of_a_key_is_found(full: Ledger) -> None:
 
 
 def test_a_run_is_found_by_its_number(full: Ledger) -> None:
-    assert full.read(lambda tx: finding.get(tx, RUNS[3].run_id)) == RUNS[3]
+    assert full.read(lambda tx: queries.get(tx, RUNS[3].run_id)) == RUNS[3]
     with pytest.raises(UnknownRun, match="no run 999999"):
-        full.read(lambda tx: finding.get(tx, 999_999))
+        full.read(lambda tx: queries.get(tx, 999_999))

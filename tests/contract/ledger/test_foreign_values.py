@@ -9,7 +9,7 @@ from tests.contract.ledger.samples import begun
 from toolkit.errors import InvalidInput
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import UnusableLedger
-from toolkit.ledger.runs.finding import active, get
+from toolkit.ledger.runs.queries import active, get
 from toolkit.ledger.state import start_check
 
 pytestmark = pytest.mark.both_databases

@@ -29,7 +29,7 @@ def test_who_waits_for_a_frozen_server_is_freed_by_the_next_who_wants_the_ledger
         is_frozen.set()
         tx.now()
 
-    with closing(replace(open_ledger(postgres_ledger_url), turn_seconds=0.5)) as ledger, ThreadPoolExecutor(1) as pool:
+    with closing(replace(open_ledger(postgres_ledger_url), lock_seconds=0.5)) as ledger, ThreadPoolExecutor(1) as pool:
         hanging = pool.submit(ledger.write, hang)
         try:
             assert is_frozen.wait(30)

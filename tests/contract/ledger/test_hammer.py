@@ -16,12 +16,12 @@ from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, starting, status
-from toolkit.ledger.runs.finding import RunFilter
+from toolkit.ledger.runs import attempts, items, leases, queries, run_start, status
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.tables import lease
 from toolkit.ledger.vocabulary import EventKind, LeaseMode, RequestKind, RunStatus
 
@@ -61,14 +61,14 @@ class _Worker:
         wanted = tuple(Wanted(resource=each, mode=self._chance.choice(list(LeaseMode))) for each in chosen)
         of = key(self._chance.choice(INSTANCES))
         request = StartRequest(key=of, origin=ORIGIN, leases=wanted, lease_seconds=LEASE_SECONDS)
-        return lambda tx: starting.start(tx, request)
+        return lambda tx: run_start.start(tx, request)
 
     def _end(self) -> Command:
         pick, to = self._chance.random(), self._chance.choice([RunStatus.SUCCEEDED, RunStatus.FAILED])
         position = self._chance.randrange(2**60)  # of several that end the same run, the first alone counts
 
         def end(tx: Transaction) -> None:
-            for run in _one(finding.active(tx), pick):
+            for run in _one(queries.active(tx), pick):
                 items.intend(tx, run.run_id, [NewItem(position=position, kind="data", path="/a", instance_key="")])
                 status.change(tx, run.run_id, to)
                 events.append(tx, [_EVENT], run.run_id)
@@ -79,7 +79,7 @@ class _Worker:
         pick, kind = self._chance.random(), self._chance.choice(list(RequestKind))
 
         def renew(tx: Transaction) -> None:
-            for run in _one(finding.active(tx), pick):
+            for run in _one(queries.active(tx), pick):
                 leases.renew(tx, run.run_id, LEASE_SECONDS)
                 status.ask_owner(tx, run.run_id, kind, "bob")
 
@@ -97,7 +97,7 @@ class _Worker:
         """As a command on a range of instances does: in the order of the runs' numbers."""
 
         def kill(tx: Transaction) -> None:
-            runs = finding.find(tx, RunFilter(entity="clicks", statuses=finding.OPEN))
+            runs = queries.find(tx, RunFilter(entity="clicks", statuses=queries.OPEN))
             for run in sorted(runs, key=lambda run: run.run_id):
                 status.change(tx, run.run_id, RunStatus.KILLED)
 
@@ -115,14 +115,14 @@ def test_everything_at_once_leaves_a_legal_state_and_no_deadlock(ledger: Ledger,
 
 
 def _check(tx: Transaction) -> None:
-    runs = finding.find(tx, RunFilter(entity="clicks", all_attempts=True))
+    runs = queries.find(tx, RunFilter(entity="clicks", all_attempts=True))
     by_id = {run.run_id: run for run in runs}
     for _, group in groupby(runs, key=lambda run: run.key):
         own = list(group)
         assert [run.attempt for run in own] == list(range(1, len(own) + 1))
         assert all(run.status.is_terminal for run in own[:-1])
     held = tx.execute(sa.select(lease.c.resource, lease.c.run_id, lease.c.mode).order_by(lease.c.resource)).all()
-    assert all(by_id[row.run_id].status in finding.ACTIVE for row in held)
+    assert all(by_id[row.run_id].status in queries.ACTIVE for row in held)
     for _, rows in groupby(held, key=lambda row: row.resource):
         modes = [row.mode for row in rows]
         assert len(modes) == 1 or LeaseMode.EXCLUSIVE not in modes

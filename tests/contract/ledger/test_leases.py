@@ -21,7 +21,7 @@ from tests.contract.ledger.samples import (
 )
 from tests.databases.ledgers import START, HandClock
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts, finding, leases
+from toolkit.ledger.runs import attempts, leases, queries
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, UnknownRun
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run
@@ -60,7 +60,7 @@ def test_what_is_held_alone_is_refused_to_all_others(ledger: Ledger) -> None:
         assert (caught.value.resource, caught.value.holder) == ("evict/clicks/primary", holder)
         assert caught.value.since < caught.value.until
     assert _held(ledger) == [("evict/clicks/primary", holder.run_id, LeaseMode.EXCLUSIVE)]
-    assert ledger.read(lambda tx: finding.newest(tx, NEXT)) is None
+    assert ledger.read(lambda tx: queries.newest(tx, NEXT)) is None
 
 
 def test_who_is_refused_learns_who_holds_it_since_when_until_when_and_what_to_do(
@@ -226,8 +226,8 @@ def test_those_with_living_owners_are_told_from_the_rest(clocked_ledger: Ledger,
     hand_clock.forward(LEASE_SECONDS)
     live = started(clocked_ledger, key("2026-03-02T12:00Z"), alone("b", "c")).run
     bare = begun(clocked_ledger)
-    asked = [dead.run_id, live.run_id, bare.run_id, *range(1000, 2000)]
-    assert clocked_ledger.read(lambda tx: leases.owned(tx, asked)) == {live.run_id}
+    requested = [dead.run_id, live.run_id, bare.run_id, *range(1000, 2000)]
+    assert clocked_ledger.read(lambda tx: leases.owned(tx, requested)) == {live.run_id}
 
 
 def test_freeing_leaves_the_way_open_for_the_run_that_is_to_take(clocked_ledger: Ledger, hand_clock: HandClock) -> None:

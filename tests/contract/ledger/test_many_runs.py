@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, begun, beside, changed, found, key, started
 from tests.databases.ledgers import HandClock
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts, leases, starting
+from toolkit.ledger.runs import attempts, leases, run_start
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import lease
 from toolkit.ledger.vocabulary import RunStatus
@@ -30,7 +30,7 @@ def _request(of: RunKey, wanted: tuple[Wanted, ...] | None = None) -> StartReque
 
 
 def _start(ledger: Ledger, *requests: StartRequest) -> tuple[Run | None, ...]:
-    return ledger.write(lambda tx: starting.start_many(tx, requests))
+    return ledger.write(lambda tx: run_start.start_many(tx, requests))
 
 
 def _many(ledger: Ledger, count: int) -> list[Run]:

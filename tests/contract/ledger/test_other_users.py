@@ -61,9 +61,9 @@ def file() -> Iterator[Path]:
 
 @pytest.mark.parametrize("work", ["read", pytest.param("write", marks=pytest.mark.extended)])
 def test_another_user_is_refused_before_anything_is_made(file: Path, work: str) -> None:
-    said = refused(OTHER, work, file)
-    assert f"nobody, may not write {file} (of user {OWNER}, mode 644)" in said
-    assert "run as the user whose ledger it is" in said
+    output = refused(OTHER, work, file)
+    assert f"nobody, may not write {file} (of user {OWNER}, mode 644)" in output
+    assert "run as the user whose ledger it is" in output
     assert files(file) == {"ledger.db": OWNER}
 
 
@@ -82,10 +82,10 @@ def test_files_of_another_user_beside_the_ledger_are_named_with_what_to_do(file:
     for each in beside:
         each.touch(mode=0o644)
         os.chown(each, OTHER, OTHER)
-    said = refused(OWNER, "write", file)
+    output = refused(OWNER, "write", file)
     for each in beside:
-        assert f"{each} (of nobody, mode 644)" in said
-    assert "run `feedctl ledger upgrade` as a user who may write all of them, such as root" in said
+        assert f"{each} (of nobody, mode 644)" in output
+    assert "run `feedctl ledger upgrade` as a user who may write all of them, such as root" in output
     run(ROOT, "upgrade", file)
     assert files(file) == {"ledger.db": OWNER}
     run(OWNER, "write", file)
@@ -95,17 +95,17 @@ def test_files_of_another_user_beside_the_ledger_are_named_with_what_to_do(file:
 def test_rows_in_files_of_another_user_are_not_to_be_removed(file: Path) -> None:
     run(OWNER, "write_and_be_killed", file)
     os.chown(file.with_name("ledger.db-wal"), OTHER, OTHER)
-    said = refused(OWNER, "write", file)
-    assert "feedctl ledger upgrade" in said
+    output = refused(OWNER, "write", file)
+    assert "feedctl ledger upgrade" in output
     run(ROOT, "upgrade", file)
     assert run(OWNER, "read", file) == "4\n"
 
 
 @pytest.mark.extended
 def test_while_runs_of_the_owner_come_and_go_readers_miss_nothing_and_are_in_nobodys_way(file: Path) -> None:
-    told = file.with_name("committed")
-    told.write_text("0")
-    os.chown(told, OWNER, OWNER)
+    reported = file.with_name("committed")
+    reported.write_text("0")
+    os.chown(reported, OWNER, OWNER)
     readers = [start(user, "read_often", file, OFTEN) for user in (OWNER, OWNER)]
     for each in readers:
         assert each.stdout is not None

@@ -11,12 +11,12 @@ import sqlalchemy as sa
 from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, key
 from tests.databases.ledgers import HandClock
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import items, outputs, starting
+from toolkit.ledger.runs import items, outputs, run_start
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.outputs import HeldOutput, OpenEviction, output_resource
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
 
 KEY = "2026-03-01T00:00Z"
@@ -27,7 +27,7 @@ def _started(ledger: Ledger, resource: str, life_cycle: LifeCycle, mode: LeaseMo
     wanted = (Wanted(resource=resource, mode=mode),)
     of = key(entity=resource[:100], life_cycle=life_cycle)
     request = StartRequest(key=of, origin=ORIGIN, leases=wanted, lease_seconds=LEASE_SECONDS)
-    return ledger.write(lambda tx: starting.start(tx, request)).run
+    return ledger.write(lambda tx: run_start.start(tx, request)).run
 
 
 def _writer(ledger: Ledger, feed: str = "clicks", cluster: str = "primary", instance_key: str = KEY) -> Run:
@@ -86,9 +86,9 @@ def test_an_expired_lease_is_not_told(clocked_ledger: Ledger, hand_clock: HandCl
 def test_other_resources_are_told_if_they_are_exclusive(ledger: Ledger) -> None:
     _started(ledger, "table/primary/web.clicks", LifeCycle.REPLICATION, LeaseMode.SHARED)
     _started(ledger, "table/primary/web.views", LifeCycle.REPLICATION)
-    asked = ("table/primary/web.clicks", "table/primary/web.views")
-    assert [each.held.resource for each in _held(ledger, also=asked)] == ["table/primary/web.views"]
-    assert [each.feed for each in _held(ledger, PLACE, also=asked)] == [""]
+    requested = ("table/primary/web.clicks", "table/primary/web.views")
+    assert [each.held.resource for each in _held(ledger, also=requested)] == ["table/primary/web.views"]
+    assert [each.feed for each in _held(ledger, PLACE, also=requested)] == [""]
 
 
 def test_the_open_items_of_a_living_eviction_are_told_until_they_are_settled(

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from tests.contract.ledger.samples import key
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.runs import finding, items, status
-from toolkit.ledger.runs.finding import RunFilter, RunOrder, Subject
+from toolkit.ledger.runs import items, queries, status
+from toolkit.ledger.runs.queries import RunFilter, RunOrder, Subject
 from toolkit.ledger.vocabulary import LifeCycle
 
 pytestmark = pytest.mark.both_databases
@@ -24,14 +24,14 @@ _ONE_KEY = "entity=? AND instance_key=? AND life_cycle=? AND cluster=? AND count
 _BOTH_ENDS = "'2026-03-01T00:00Z'::text) AND ((instance_key)::text <"
 
 PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
-    ("a range of instances", lambda tx: finding.find(tx, _MONTH), _RANGE, _BOTH_ENDS),
-    ("their newest attempts", lambda tx: finding.find(tx, _MONTH), _ONE_KEY, "Only Scan Backward using uq_run_run_key"),
-    ("a count of a range", lambda tx: finding.summary(tx, _MONTH), _RANGE, _BOTH_ENDS),
-    ("the newest attempt", lambda tx: finding.newest(tx, key()), _ONE_KEY, "Scan Backward using uq_run_run_key"),
-    ("active runs", finding.active, "ix_run_open", "uq_run_active"),
+    ("a range of instances", lambda tx: queries.find(tx, _MONTH), _RANGE, _BOTH_ENDS),
+    ("their newest attempts", lambda tx: queries.find(tx, _MONTH), _ONE_KEY, "Only Scan Backward using uq_run_run_key"),
+    ("a count of a range", lambda tx: queries.summary(tx, _MONTH), _RANGE, _BOTH_ENDS),
+    ("the newest attempt", lambda tx: queries.newest(tx, key()), _ONE_KEY, "Scan Backward using uq_run_run_key"),
+    ("active runs", queries.active, "ix_run_open", "uq_run_active"),
     (
         "the last success",
-        lambda tx: finding.last_success(tx, [_SUBJECT]),
+        lambda tx: queries.last_success(tx, [_SUBJECT]),
         "ix_run_succeeded (entity=? AND life_cycle=? AND cluster=?)",
         "Scan Backward using ix_run_succeeded",
     ),
@@ -63,9 +63,9 @@ def test_an_index_is_used_for(
 
 def test_a_month_sorted_by_instance_is_read_in_the_order_of_the_index(postgres_ledger: Ledger) -> None:
     newest_first = RunFilter(entity="clicks", descending=True, limit=10)
-    assert "Sort" not in _plan(postgres_ledger, lambda tx: finding.find(tx, newest_first))
+    assert "Sort" not in _plan(postgres_ledger, lambda tx: queries.find(tx, newest_first))
     by_status = RunFilter(entity="clicks", order_by=RunOrder.STATUS)
-    assert "Sort" in _plan(postgres_ledger, lambda tx: finding.find(tx, by_status))
+    assert "Sort" in _plan(postgres_ledger, lambda tx: queries.find(tx, by_status))
 
 
 def _plan(ledger: Ledger, work: Callable[[Transaction], object]) -> str:

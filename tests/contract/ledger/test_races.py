@@ -27,12 +27,12 @@ from tests.databases.ledgers import START, HandClock, open_ledger
 from toolkit.errors import FeedctlError
 from toolkit.ledger.database import Ledger, Transaction, database_now
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import attempts, finding, leases, starting, status
+from toolkit.ledger.runs import attempts, leases, queries, run_start, status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost, NotTerminal, RunIsActive
-from toolkit.ledger.runs.finding import RunFilter
 from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.runs.rows import Run, RunKey
-from toolkit.ledger.runs.starting import Started, StartRequest
+from toolkit.ledger.runs.run_start import Started, StartRequest
 from toolkit.ledger.state import holds
 from toolkit.ledger.state.holds import NewHold
 from toolkit.ledger.vocabulary import RunStatus
@@ -45,7 +45,7 @@ ROUNDS = range(5)
 
 def _start(of: RunKey, wanted: tuple[Wanted, ...]) -> Work[object]:
     request = StartRequest(key=of, origin=ORIGIN, leases=wanted, lease_seconds=LEASE_SECONDS)
-    return lambda tx: starting.start(tx, request)
+    return lambda tx: run_start.start(tx, request)
 
 
 def _renewal(run: Run) -> Work[object]:
@@ -73,7 +73,7 @@ def _kinds(outcomes: Sequence[object]) -> Counter[str]:
 
 
 def _runs(ledger: Ledger) -> list[Run]:
-    return ledger.read(lambda tx: finding.find(tx, RunFilter(entity="clicks", all_attempts=True)))
+    return ledger.read(lambda tx: queries.find(tx, RunFilter(entity="clicks", all_attempts=True)))
 
 
 def _instance(number: int) -> RunKey:
@@ -150,7 +150,7 @@ def test_readers_start_all_at_once(ledger: Ledger, race: Race) -> None:
         wanted = beside(f"b{number}", f"a{number}")
         outcomes = race([_start(_instance(10 * number + each), wanted) for each in range(RACERS)])
         assert _kinds(outcomes) == {Started.__name__: RACERS}
-    assert len(ledger.read(finding.active)) == RACERS * len(ROUNDS)
+    assert len(ledger.read(queries.active)) == RACERS * len(ROUNDS)
 
 
 def test_of_many_that_find_an_owner_dead_exactly_one_takes_over(ledger_url: sa.URL) -> None:

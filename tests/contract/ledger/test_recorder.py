@@ -18,11 +18,11 @@ from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.events import NewEvent
-from toolkit.ledger.runs import attempts, finding, items, leases, status
+from toolkit.ledger.runs import attempts, items, leases, queries, status
 from toolkit.ledger.runs.errors import InstanceSuspended, LeaseHeld
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost
 from toolkit.runs.ledger_recorder import LedgerRecorder
@@ -47,7 +47,7 @@ def _request(instance: str = "2026-03-20T12:00Z", seconds: float = 60) -> StartR
 def _run(recorder: LedgerRecorder, recorded: RecordedRun) -> Run:
     assert recorded.run_id is not None
     number = recorded.run_id
-    return recorder.ledger.read(lambda tx: finding.get(tx, number))
+    return recorder.ledger.read(lambda tx: queries.get(tx, number))
 
 
 def _new(*positions: int) -> list[NewItem]:
@@ -110,10 +110,10 @@ def _marked(instance: str) -> StartRequest:
 
 
 def test_the_lease_of_an_owner_that_is_gone_is_not_waited_for_and_the_run_says_so(ledger: Ledger) -> None:
-    asked: list[Run] = []
+    calls: list[Run] = []
 
     def is_gone(run: Run) -> bool:
-        asked.append(run)
+        calls.append(run)
         return run.owner_mark is not None
 
     recorder = LedgerRecorder(ledger=ledger, is_gone=is_gone)
@@ -124,7 +124,7 @@ def test_the_lease_of_an_owner_that_is_gone_is_not_waited_for_and_the_run_says_s
     (killed,) = second.taken_over
     assert killed == _run(recorder, first)
     assert (killed.status, killed.reason) == (RunStatus.KILLED, "its process 4711 on edge1 is gone")
-    assert {(run.run_id, run.owner_mark) for run in asked} == {(1, "boot 1")}
+    assert {(run.run_id, run.owner_mark) for run in calls} == {(1, "boot 1")}
     assert [left.position for left in recorder.left_over(second)] == [0]
     with pytest.raises(LeaseExpired, match="its process 4711 on edge1 is gone"):
         recorder.record(first, RecordBatch(intended=_new(1)))

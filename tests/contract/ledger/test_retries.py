@@ -9,11 +9,11 @@ import pytest
 from tests.contract.ledger.samples import ORIGIN, alone, begun, changed, key
 from tests.contract.ledger_jobs.plans import executed, scans
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts, retries, starting
-from toolkit.ledger.runs.finding import InstanceSpan, Subject
+from toolkit.ledger.runs import attempts, retries, run_start
 from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.runs.rows import Run, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
 NOON = datetime(2026, 3, 20, 12, tzinfo=UTC)
@@ -58,7 +58,7 @@ def _start(ledger: Ledger) -> None:
 
 def _start_many(ledger: Ledger) -> None:
     request = StartRequest(key=of(), origin=ORIGIN, leases=alone("run/p"), lease_seconds=60)
-    ledger.write(lambda tx: starting.start_many(tx, [request]))
+    ledger.write(lambda tx: run_start.start_many(tx, [request]))
 
 
 def _order(ledger: Ledger) -> None:

@@ -12,10 +12,10 @@ from tests.contract.ledger.samples import LEASE_SECONDS, ORIGIN, alone, changed,
 from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.errors import Skipped
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import starting, status
+from toolkit.ledger.runs import run_start, status
 from toolkit.ledger.runs.errors import LeaseHeld, RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.runs.starting import StartRequest, StartTerms
+from toolkit.ledger.runs.run_start import StartRequest, StartTerms
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 from toolkit.runs.ledger_recorder import LedgerRecorder
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.both_databases
 HOURS = [f"2026-03-20T{hour:02}:00Z" for hour in range(10)]
 
 
-def asked(hour: int, terms: StartTerms) -> StartRequest:
+def requested(hour: int, terms: StartTerms) -> StartRequest:
     of = key(HOURS[hour])
     return StartRequest(
         key=of, origin=ORIGIN, leases=alone(f"run/{HOURS[hour]}"), lease_seconds=LEASE_SECONDS, terms=terms
@@ -32,7 +32,7 @@ def asked(hour: int, terms: StartTerms) -> StartRequest:
 
 
 def start(ledger: Ledger, hour: int, terms: StartTerms) -> Run:
-    return ledger.write(lambda tx: starting.start(tx, asked(hour, terms))).run
+    return ledger.write(lambda tx: run_start.start(tx, requested(hour, terms))).run
 
 
 def test_no_more_runs_than_allowed_are_under_way_and_one_that_ends_makes_room(ledger: Ledger) -> None:
@@ -52,13 +52,13 @@ def test_a_run_whose_owner_is_dead_takes_nobodys_place_and_stays_for_who_goes_on
     hand_clock.forward(LEASE_SECONDS + 1)
     start(clocked_ledger, 1, one)
     hand_clock.forward(LEASE_SECONDS + 1)
-    again = clocked_ledger.write(lambda tx: starting.start(tx, asked(0, replace(one, seen=dead.run_id - 1))))
+    again = clocked_ledger.write(lambda tx: run_start.start(tx, requested(0, replace(one, seen=dead.run_id - 1))))
     assert ([each.run_id for each in again.taken_over], again.run.attempt) == ([dead.run_id], 2)
 
 
 def test_a_run_that_was_paused_goes_on_when_there_is_room_for_it(ledger: Ledger) -> None:
     recorder, one = LedgerRecorder(ledger=ledger), StartTerms(most=1)
-    paused = recorder.start(asked(0, one))
+    paused = recorder.start(requested(0, one))
     recorder.pause(paused, ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob")))
     resume = ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.RESUME, "bob"))
     other = start(ledger, 1, one)

@@ -48,11 +48,11 @@ def test_an_entity_is_suspended_on_one_cluster_until_it_is_resumed(
     clocked_ledger: Ledger, hand_clock: HandClock
 ) -> None:
     assert _suspend(clocked_ledger, "primary")
-    told = Suspension(entity="clicks", cluster="primary", reason="bad data", changed_by="bob", changed_at=START)
-    assert (_of(clocked_ledger, "primary"), _of(clocked_ledger, "backup")) == (told, None)
+    reported = Suspension(entity="clicks", cluster="primary", reason="bad data", changed_by="bob", changed_at=START)
+    assert (_of(clocked_ledger, "primary"), _of(clocked_ledger, "backup")) == (reported, None)
     hand_clock.forward(60)
     assert not _suspend(clocked_ledger, "primary", "another reason")
-    assert _of(clocked_ledger, "primary") == told
+    assert _of(clocked_ledger, "primary") == reported
     assert _resume(clocked_ledger, "primary")
     assert not _resume(clocked_ledger, "primary")
     assert _of(clocked_ledger, "primary") is None
@@ -110,11 +110,11 @@ def test_safe_mode_is_off_until_it_is_switched_on(clocked_ledger: Ledger, hand_c
     assert not switch(on=False, who="eve")
     assert clocked_ledger.read(start_check.current_safe_mode) == never
     assert switch(on=True, who="bob")
-    told = SafeMode(is_on=True, reason="said bob", changed_by="bob", changed_at=START)
-    assert clocked_ledger.read(start_check.current_safe_mode) == told
+    reported = SafeMode(is_on=True, reason="said bob", changed_by="bob", changed_at=START)
+    assert clocked_ledger.read(start_check.current_safe_mode) == reported
     hand_clock.forward(60)
     assert not switch(on=True, who="eve")
-    assert clocked_ledger.read(start_check.current_safe_mode) == told
+    assert clocked_ledger.read(start_check.current_safe_mode) == reported
     assert switch(on=False, who="ada")
     assert clocked_ledger.read(start_check.current_safe_mode).changed_by == "ada"
 

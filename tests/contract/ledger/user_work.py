@@ -18,7 +18,7 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.location import LedgerLocation, located
 from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import command
-from toolkit.ledger.upgrading import upgrade as upgraded
+from toolkit.ledger.upgrade import upgrade as upgraded
 
 ROWS = 2
 """So many are written together."""
@@ -71,28 +71,28 @@ def write_and_be_killed(file: Path) -> None:
 
 def write_often(file: Path, times: str) -> None:
     """Come and go, as runs do, and say what is committed; every other time the database changes in between as well."""
-    told = file.with_name("committed")
+    reported = file.with_name("committed")
     for each in range(1, int(times) + 1):
         with _ledger(file, read_only=False) as ledger:
             ledger.write(_insert)
-            told.write_text(str(each))
+            reported.write_text(str(each))
             if each % 2:
                 with ledger.engine.connect().execution_options(feedctl_reading=True) as connection:
                     connection.connection.dbapi_connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")  # type: ignore[union-attr]
                 ledger.write(_insert)
-    told.write_text("end")
+    reported.write_text("end")
 
 
 def read_often(file: Path, times: str) -> None:
     """Read until the writer is done; whatever it said before must be there."""
-    told, end, reads = file.with_name("committed"), time.monotonic() + 100, 0
+    reported, end, reads = file.with_name("committed"), time.monotonic() + 100, 0
     print("ready", flush=True)  # noqa: T201 - the sign for the test
     with _ledger(file, read_only=True) as ledger:
         while time.monotonic() < end:
-            text = told.read_text()
-            said = int(times) if text == "end" else int(text or 0)
-            if ledger.read(_count) < said * ROWS:
-                message = f"missed what was committed as number {said}"
+            text = reported.read_text()
+            output = int(times) if text == "end" else int(text or 0)
+            if ledger.read(_count) < output * ROWS:
+                message = f"missed what was committed as number {output}"
                 raise AssertionError(message)
             reads += 1
             if text == "end":

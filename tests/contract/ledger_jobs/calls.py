@@ -12,7 +12,7 @@ from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs import ending, starting, steps
+from toolkit.ledger.jobs import job_end, job_start, steps
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef, StartedJob, StepRun
 from toolkit.ledger.registry.registration import ProcessEntry, Site
 from toolkit.ledger.registry.sync import SyncReport, sync
@@ -79,19 +79,19 @@ class Calls:
         self, process: str, key: str | None = None, *, most: int | None = None, inputs: Sequence[FeedInstance] = ()
     ) -> StartedJob:
         return self.ledger.write(
-            lambda tx: starting.init_job(tx, ref(process, key), ORIGIN, max_batches=most, inputs=inputs)
+            lambda tx: job_start.init_job(tx, ref(process, key), ORIGIN, max_batches=most, inputs=inputs)
         )
 
     def halt(
         self, process: str, key: str | None = None, *, marking: str | None = None, outputs: Sequence[FeedInstance] = ()
     ) -> HaltedJob:
-        return self.ledger.write(lambda tx: ending.halt_job(tx, ref(process, key), marking=marking, outputs=outputs))
+        return self.ledger.write(lambda tx: job_end.halt_job(tx, ref(process, key), marking=marking, outputs=outputs))
 
     def term(self, process: str, key: str | None = None, reason: str | None = None) -> Run:
-        return self.ledger.write(lambda tx: ending.term_job(tx, ref(process, key), reason=reason))
+        return self.ledger.write(lambda tx: job_end.term_job(tx, ref(process, key), reason=reason))
 
     def abort(self, run_id: int) -> Run:
-        return self.ledger.write(lambda tx: ending.abort_job(tx, run_id, reason="its workflow is dead"))
+        return self.ledger.write(lambda tx: job_end.abort_job(tx, run_id, reason="its workflow is dead"))
 
     def init_step(self, process: str, name: str = "main", key: str | None = None) -> StepRun:
         return self.ledger.write(lambda tx: steps.init_step(tx, ref(process, key), name))

@@ -16,7 +16,7 @@ from tests.contract.ledger_jobs.pipelines import feed, process, step
 from toolkit.errors import FeedctlError
 from toolkit.ledger.jobs.rows import StartedJob
 from toolkit.ledger.registry.registration import ProcessEntry, StepEntry
-from toolkit.ledger.runs import finding, status
+from toolkit.ledger.runs import queries, status
 from toolkit.ledger.vocabulary import JobMode, RunStatus
 
 FEEDS = ("a", "b")
@@ -214,18 +214,18 @@ def _answer(call: Callable[[], object]) -> Answer:
 
 def _in_places(calls: Calls, answer: Answer) -> Answer:
     """What a ledger tells about a job that started, with the model's numbers."""
-    told = answer.value
-    if not isinstance(told, StartedJob):
+    reported = answer.value
+    if not isinstance(reported, StartedJob):
         return answer
     places = calls.ledger.read(Places.of)
     return Answer(
         value=Started(
-            attempt=told.run.attempt,
-            is_rerun=told.is_rerun,
-            target=places.batches[told.target_batch_id],
-            marking=told.target_marking,
-            due=told.steps_to_run,
-            sources={each.name: [places.batches[one.batch_id] for one in each.batches] for each in told.steps},
+            attempt=reported.run.attempt,
+            is_rerun=reported.is_rerun,
+            target=places.batches[reported.target_batch_id],
+            marking=reported.target_marking,
+            due=reported.steps_to_run,
+            sources={each.name: [places.batches[one.batch_id] for one in each.batches] for each in reported.steps},
         )
     )
 
@@ -262,7 +262,7 @@ def _model_command(model: Model, number: int, what: str) -> None:
 
 def _command(calls: Calls, run_id: int, what: str) -> None:
     if what in {"order", "force"}:
-        run = calls.ledger.read(lambda tx: finding.get(tx, run_id))
+        run = calls.ledger.read(lambda tx: queries.get(tx, run_id))
         calls.order_again(run, is_forced=what == "force")
     elif what == "abort":
         calls.abort(run_id)

@@ -69,7 +69,7 @@ class Model:
         if not edges:
             for each in self.steps(process):
                 self.queue.append(Row(process, each.name, 0, None, None, target, QueueState.ACCESSED))
-        return self._told(started, [each.name for each in self.steps(process)], is_rerun=False)
+        return self._reported(started, [each.name for each in self.steps(process)], is_rerun=False)
 
     def _make_again(self, ordered: Run) -> Started:
         made = [each.target for each in self._attempts(ordered.process, ordered.key) if each.target is not None][-1]
@@ -81,7 +81,7 @@ class Model:
                 self.queue.append(
                     Row(row.process, row.step, row.source, row.enqueuer, row.marking, target, QueueState.ACCESSED)
                 )
-        return self._told(started, names, is_rerun=False)
+        return self._reported(started, names, is_rerun=False)
 
     def _init_instance(self, process: str, key: str, inputs: Sequence[tuple[str, str]]) -> Started:
         attempts = self._attempts(process, key)
@@ -96,9 +96,9 @@ class Model:
             names = [each.name for each in self.steps(process)]
             self._refuse_ahead(process, key)
             begun = self._begin(process, key, JobMode.INSTANCE, self._allocate(process))
-            started = self._told(begun, names, is_rerun=False)
+            started = self._reported(begun, names, is_rerun=False)
         self._read_instances(process, started, inputs)
-        return self._told(
+        return self._reported(
             len(self.runs) - 1 if attempts == [] else self._number(process, key), started.due, is_rerun=started.is_rerun
         )
 
@@ -126,7 +126,7 @@ class Model:
         for row in self.queue:
             if row.target == target and row.step in due:
                 row.state = QueueState.ACCESSED
-        return self._told(number, due, is_rerun=True)
+        return self._reported(number, due, is_rerun=True)
 
     def init_step(self, process: str, step: str, key: str | None) -> None:
         self._known_step(process, step)
@@ -264,7 +264,7 @@ class Model:
         if attempts and attempts[-1].status is RunStatus.KILLED and not attempts[-1].has_begun:
             refuse("instance_killed")
 
-    def _told(self, number: int, due: Sequence[str], *, is_rerun: bool) -> Started:
+    def _reported(self, number: int, due: Sequence[str], *, is_rerun: bool) -> Started:
         run = self.runs[number]
         names = [each.name for each in self.steps(run.process)]
         rows = [row for row in self.queue if row.target == run.target]

@@ -44,8 +44,8 @@ def committed(ledger: Ledger) -> Iterator[list[bool]]:
 
     def note(connection: sa.Connection) -> None:
         is_sqlite = connection.dialect.name == "sqlite"
-        asked = connection.exec_driver_sql("PRAGMA synchronous" if is_sqlite else "SHOW synchronous_commit")
-        seen.append(asked.scalar_one() in {2, "on"})
+        requested = connection.exec_driver_sql("PRAGMA synchronous" if is_sqlite else "SHOW synchronous_commit")
+        seen.append(requested.scalar_one() in {2, "on"})
 
     sa.event.listen(ledger.engine, "commit", note)
     yield seen

@@ -12,15 +12,15 @@ from tests.contract.ledger_jobs.pipelines import feed, process, step
 from toolkit.errors import FeedctlError
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.jobs import ending, starting, steps
+from toolkit.ledger.jobs import job_end, job_start, steps
 from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning, StepIsRunning, UnreadFeed
 from toolkit.ledger.jobs.rows import JobRef, StartedJob, key_of
 from toolkit.ledger.registry.registration import UnknownProcess
-from toolkit.ledger.runs import attempts, finding, leases, status
+from toolkit.ledger.runs import attempts, leases, queries, status
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import JobMode, LifeCycle, RunStatus
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.recorder import RecordBatch, RecordedRun, RunOutcome
@@ -46,7 +46,7 @@ class Runner:
 
     def adopt(self, run: RecordedRun, *feeds: str, is_forced: bool = False) -> StartedJob:
         inputs = [instance(each) for each in feeds]
-        return self.calls.ledger.write(lambda tx: starting.adopt(tx, number(run), inputs, is_forced=is_forced))
+        return self.calls.ledger.write(lambda tx: job_start.adopt(tx, number(run), inputs, is_forced=is_forced))
 
     def write(self, run: RecordedRun, *writes: Callable[[Transaction, JobRef], object]) -> None:
         """These calls of the job, in the transaction that records what the run did."""
@@ -60,7 +60,7 @@ class Runner:
         self.recorder.record(run, RecordBatch(writes=[all_of_them]))
 
     def row(self, run: RecordedRun) -> Run:
-        return self.calls.ledger.read(lambda tx: finding.get(tx, number(run)))
+        return self.calls.ledger.read(lambda tx: queries.get(tx, number(run)))
 
 
 def number(run: RecordedRun) -> int:
@@ -81,7 +81,7 @@ def broken(name: str) -> Callable[[Transaction, JobRef], object]:
 
 
 def publish(tx: Transaction, job: JobRef) -> None:
-    ending.halt_job(tx, job, outputs=[instance("out")])
+    job_end.halt_job(tx, job, outputs=[instance("out")])
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_who_was_taken_for_dead_ends_nothing_of_the_run_that_follows(runner: Run
 def test_what_a_workflow_for_late_data_made_is_published_although_no_step_ran(runner: Runner) -> None:
     run = runner.start()
     made = runner.adopt(run).target_batch_id
-    runner.write(run, lambda tx, job: ending.halt_job(tx, job, is_made_otherwise=True))
+    runner.write(run, lambda tx, job: job_end.halt_job(tx, job, is_made_otherwise=True))
     assert runner.row(run).status is RunStatus.SUCCEEDED
     assert [(each.step, each.source) for each in runner.calls.queue()] == [("main", made)]
 
@@ -181,7 +181,7 @@ def test_a_step_that_runs_is_waited_for_whatever_made_the_batch(runner: Runner) 
     runner.adopt(run)
     runner.write(run, begin("load"))
     with pytest.raises(StepIsRunning):
-        runner.write(run, lambda tx, job: ending.halt_job(tx, job, is_made_otherwise=True))
+        runner.write(run, lambda tx, job: job_end.halt_job(tx, job, is_made_otherwise=True))
 
 
 def _other_action(tx: Transaction) -> Run:
@@ -211,12 +211,12 @@ def test_what_is_no_running_instance_of_a_process_is_no_job(runner: Runner, case
     run_id = runner.calls.ledger.write(prepare).run_id
     before = runner.calls.everything()
     with pytest.raises(error):
-        runner.calls.ledger.write(lambda tx: starting.adopt(tx, run_id))
+        runner.calls.ledger.write(lambda tx: job_start.adopt(tx, run_id))
     assert runner.calls.everything() == before
 
 
 def test_an_unknown_run_and_a_feed_that_no_step_reads_are_refused(runner: Runner) -> None:
     with pytest.raises(UnknownRun):
-        runner.calls.ledger.write(lambda tx: starting.adopt(tx, 99))
+        runner.calls.ledger.write(lambda tx: job_start.adopt(tx, 99))
     with pytest.raises(UnreadFeed):
         runner.adopt(runner.start(), "out")

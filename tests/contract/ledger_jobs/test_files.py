@@ -172,8 +172,8 @@ def test_an_instance_marks_its_batch_and_is_told_of_once(reading: Calls) -> None
     reading.enqueue("a", "/in/2", batch_id=first.batch_id, of=instance("a", NOON))
     reading.enqueue("a", "/in/3", of=instance("a", NOON))
     reading.enqueue("a", "/in/4", marking="late", of=instance("a", ONE))
-    told = reading.ledger.read(lambda tx: events.after(tx, 0))
-    assert [(each.kind, each.instance_key, each.uri, each.run_id) for each in told] == [
+    reported = reading.ledger.read(lambda tx: events.after(tx, 0))
+    assert [(each.kind, each.instance_key, each.uri, each.run_id) for each in reported] == [
         (EventKind.AVAILABLE, NOON, "hdfs://ns1/a/12", None),
         (EventKind.UPDATED, NOON, None, None),
         (EventKind.AVAILABLE, ONE, None, None),

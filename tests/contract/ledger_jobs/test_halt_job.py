@@ -195,9 +195,9 @@ def test_the_batch_stands_for_the_outputs_and_each_has_its_event(calls: Calls) -
         ("counts", None),
         ("sums", "hdfs://ns1/sums/12"),
     ]
-    told = calls.ledger.read(lambda tx: events.after(tx, 0))
-    assert [each.sequence for each in told] == list(halted.events)
-    assert [(each.kind, each.feed, each.uri, each.run_id) for each in told] == [
+    reported = calls.ledger.read(lambda tx: events.after(tx, 0))
+    assert [each.sequence for each in reported] == list(halted.events)
+    assert [(each.kind, each.feed, each.uri, each.run_id) for each in reported] == [
         (EventKind.AVAILABLE, "sums", "hdfs://ns1/sums/12", halted.run.run_id),
         (EventKind.AVAILABLE, "counts", None, halted.run.run_id),
     ]

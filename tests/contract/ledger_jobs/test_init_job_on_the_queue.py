@@ -160,8 +160,8 @@ def test_a_job_is_told_the_files_of_the_batches_that_it_reads_and_of_no_others(c
     calls.enqueue("b", "/b/1")
     calls.enqueue("a", "/a/2", batch_id=first.batch_id)
     second = calls.enqueue("a", "/a/3")
-    told = [(each.batch_id, each.path, each.server) for each in calls.init("p").files]
-    assert told == [
+    reported = [(each.batch_id, each.path, each.server) for each in calls.init("p").files]
+    assert reported == [
         (first.batch_id, "/a/1", "primary"),
         (first.batch_id, "/a/2", "primary"),
         (second.batch_id, "/a/3", "primary"),

@@ -144,8 +144,8 @@ def test_names_that_are_alike_are_offered(calls: Calls) -> None:
 def test_safe_mode_lets_no_job_start_and_nothing_be_registered(calls: Calls) -> None:
     begin(calls)
     calls.ledger.write(lambda tx: start_check.switch_safe_mode(tx, on=True, who="ada", reason="upgrade"))
-    refused(calls, ("safe_mode", Skipped, lambda asked: asked.init("p", NOON)))
-    refused(calls, ("safe_mode", Skipped, lambda asked: asked.register(process("new"))))
+    refused(calls, ("safe_mode", Skipped, lambda requested: requested.init("p", NOON)))
+    refused(calls, ("safe_mode", Skipped, lambda requested: requested.register(process("new"))))
 
 
 def test_safe_mode_lets_a_job_that_runs_end_and_data_that_is_there_be_recorded(calls: Calls) -> None:
@@ -163,6 +163,6 @@ def test_safe_mode_lets_a_job_that_runs_end_and_data_that_is_there_be_recorded(c
 def test_a_suspended_process_starts_no_job_and_one_that_runs_ends(calls: Calls, cluster: str | None) -> None:
     begin(calls)
     calls.ledger.write(lambda tx: start_check.suspend(tx, "p", cluster, "ada", "bad data"))
-    refused(calls, ("entity_suspended", Skipped, lambda asked: asked.init("p", NOON)))
+    refused(calls, ("entity_suspended", Skipped, lambda requested: requested.init("p", NOON)))
     calls.halt_step("p", "one")
     assert calls.term("p").status is RunStatus.FAILED

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from tests.contract.ledger_jobs.calls import Calls
 from tests.contract.ledger_jobs.pipelines import CLUSTER, feed, process, registration, step
 from toolkit.ledger.jobs.errors import NothingEnqueued
-from toolkit.ledger.registry import reading
-from toolkit.ledger.registry.reading import ProcessProperty, RegisteredProcess, RegisteredStep
+from toolkit.ledger.registry import lookup
+from toolkit.ledger.registry.lookup import ProcessProperty, RegisteredProcess, RegisteredStep
 from toolkit.ledger.registry.registration import ServerEntry, Site, UnknownProcess
 from toolkit.ledger.registry.sync import sync
 from toolkit.ledger.state import commands
@@ -24,12 +24,12 @@ def site(name: str, cluster: str = CLUSTER) -> Site:
 
 
 def found(calls: Calls, name: str, cluster: str = CLUSTER) -> RegisteredProcess:
-    return calls.ledger.read(lambda tx: reading.source(tx, site(name, cluster)))
+    return calls.ledger.read(lambda tx: lookup.source(tx, site(name, cluster)))
 
 
 def steps(calls: Calls, name: str) -> tuple[RegisteredStep, ...]:
     number = found(calls, name).process_id
-    return calls.ledger.read(lambda tx: reading.live_steps(tx, number))
+    return calls.ledger.read(lambda tx: lookup.live_steps(tx, number))
 
 
 def test_what_is_new_is_registered_with_all_that_it_says(calls: Calls) -> None:
@@ -143,14 +143,14 @@ def test_properties_are_read_by_config_group(calls: Calls) -> None:
     calls.register(process("p", properties=properties), process("q", properties={"spark.cores": "9"}))
 
     def read(group: str | None) -> tuple[ProcessProperty, ...]:
-        return calls.ledger.read(lambda tx: reading.get_properties(tx, site("p"), group))
+        return calls.ledger.read(lambda tx: lookup.get_properties(tx, site("p"), group))
 
     assert [(each.key, each.value) for each in read("spark")] == [("spark.cores", "2"), ("spark.memory", "1g")]
     assert [each.key for each in read("default")] == ["spark", "threshold"]
     assert len(read(None)) == 4
     assert read("spar") == ()
     with pytest.raises(UnknownProcess):
-        calls.ledger.read(lambda tx: reading.get_properties(tx, site("x"), "spark"))
+        calls.ledger.read(lambda tx: lookup.get_properties(tx, site("x"), "spark"))
 
 
 def test_servers_are_updated_by_name_and_never_removed(calls: Calls) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.unit.management.repo import managed
-from tests.unit.management.runs import asked
+from tests.unit.management.runs import requested
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.state import commands as recorded
 from toolkit.management.commands import CommandOutcome, CommandRequest, command_instances
@@ -26,7 +26,7 @@ def give(
     request = CommandRequest(
         command=command,
         managed=of or managed("count_job"),
-        asked=asked(start, end),
+        requested=requested(start, end),
         who="ada",
         reason="because",
         is_forced=is_forced,

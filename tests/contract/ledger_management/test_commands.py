@@ -9,7 +9,7 @@ from tests.contract.ledger_management.commands import AT, give, last_commands, o
 from tests.unit.management.repo import managed
 from tests.unit.management.runs import eviction, execution
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs import attempts, finding, items, status
+from toolkit.ledger.runs import attempts, items, queries, status
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
@@ -23,10 +23,10 @@ KEY = key(AT, entity="count_job", life_cycle=LifeCycle.EXECUTION)
 
 
 def newest(ledger: Ledger, of: RunKey = KEY) -> Run | None:
-    return ledger.read(lambda tx: finding.newest(tx, of))
+    return ledger.read(lambda tx: queries.newest(tx, of))
 
 
-def asked_of(ledger: Ledger, run: Run) -> list[RequestKind]:
+def question_of(ledger: Ledger, run: Run) -> list[RequestKind]:
     return [each.kind for each in ledger.read(lambda tx: status.open_requests(tx, [run.run_id]))]
 
 
@@ -55,7 +55,7 @@ def test_a_ready_instance_is_suspended_and_ready_again(ledger: Ledger) -> None:
 def test_the_owner_of_a_running_instance_is_asked(ledger: Ledger, command: InstanceCommand) -> None:
     run = started(ledger, KEY, alone("run/count_job")).run
     assert one(ledger, command) == ("running", "running", True)
-    assert asked_of(ledger, run) == [RequestKind(command)]
+    assert question_of(ledger, run) == [RequestKind(command)]
     assert one(ledger, command) == ("running", "running", False)
     assert owned(ledger, run)
 
@@ -64,7 +64,7 @@ def test_a_resume_takes_back_the_pause_that_was_asked_for(ledger: Ledger) -> Non
     run = started(ledger, KEY, alone("run/count_job")).run
     give(ledger, SUSPEND)
     assert one(ledger, RESUME) == ("running", "running", True)
-    assert asked_of(ledger, run) == [RequestKind.RESUME]
+    assert question_of(ledger, run) == [RequestKind.RESUME]
 
 
 def test_without_a_living_owner_the_state_changes_at_once(ledger: Ledger) -> None:

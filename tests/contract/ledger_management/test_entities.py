@@ -10,7 +10,7 @@ from tests.unit.management.repo import repo
 from toolkit.el import parse_instant
 from toolkit.entities import Validity
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs.starting import StartRequest, start
+from toolkit.ledger.runs.run_start import StartRequest, start
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
 from toolkit.management.entities import (

@@ -15,9 +15,9 @@ from tests.unit.management.runs import eviction, execution
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.jobs.ending import term_job
+from toolkit.ledger.jobs.job_end import term_job
+from toolkit.ledger.jobs.job_start import init_job
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.jobs.starting import init_job
 from toolkit.ledger.runs.rows import Origin
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.entities import EntityCommand, EntityStatus, resume_entity, suspend_entity, touch_entity

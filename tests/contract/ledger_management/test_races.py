@@ -15,7 +15,7 @@ from tests.databases.ledgers import open_ledger
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.errors import IllegalTransition
 from toolkit.ledger.runs.errors import InstanceKilled, InstanceSuspended, RunIsActive
-from toolkit.ledger.runs.finding import RunFilter, find
+from toolkit.ledger.runs.queries import RunFilter, find
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.decisions import InstanceCommand
 

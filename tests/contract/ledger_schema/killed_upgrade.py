@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from tests.contract.ledger_schema.later_revision import WITH_LATER
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 
 
 def main(url: str, statement: str) -> None:

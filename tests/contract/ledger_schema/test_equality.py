@@ -6,7 +6,7 @@ from tests.contract.ledger_schema.description import described
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.schema_version import HEAD, record, seed
 from toolkit.ledger.tables import metadata
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 
 
 def _make_from_tables(tx: Transaction) -> None:

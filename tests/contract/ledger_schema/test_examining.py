@@ -10,7 +10,7 @@ from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import LedgerExamination, LedgerState, examine
 from toolkit.ledger.schema_version import HEAD, version_table
 from toolkit.ledger.tables import metadata, run
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
 

@@ -26,6 +26,6 @@ def test_the_zip_for_spark_submit_upgrades_a_ledger(tmp_path: Path) -> None:
     variables = {**os.environ, "PYTHONPATH": str(archive), "FEEDCTL_LEDGER": ledger}
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    place, said = done.stdout.splitlines()
+    place, output = done.stdout.splitlines()
     assert place.startswith(str(archive))
-    assert said == f"the ledger {ledger} went from no tables to revision {HEAD}"
+    assert output == f"the ledger {ledger} went from no tables to revision {HEAD}"

@@ -14,7 +14,7 @@ from tests.contract.ledger_schema.later_revision import LATER, WITH_LATER
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.schema_version import HEAD, stored_revision
-from toolkit.ledger.upgrading import Upgraded, upgrade
+from toolkit.ledger.upgrade import Upgraded, upgrade
 
 pytestmark = pytest.mark.both_databases
 

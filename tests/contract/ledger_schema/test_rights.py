@@ -14,7 +14,7 @@ from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.tables import event_counter, metadata
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 
 pytestmark = pytest.mark.both_databases
 

@@ -16,7 +16,7 @@ from toolkit.ledger.errors import UnusableLedger
 from toolkit.ledger.location import LedgerLocation
 from toolkit.ledger.opening import connected, open_ledger
 from toolkit.ledger.schema_version import HEAD, stored_revision, version_table
-from toolkit.ledger.upgrading import Upgraded, upgrade
+from toolkit.ledger.upgrade import Upgraded, upgrade
 
 pytestmark = pytest.mark.both_databases
 

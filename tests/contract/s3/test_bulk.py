@@ -177,9 +177,9 @@ def test_a_store_that_refuses_connections_is_unreachable(faulty: FaultyPlace) ->
 def test_each_attempt_asks_whether_it_may(faulty: FaultyPlace) -> None:
     faulty.fill(["d/1/a"])
     faulty.proxy.add(Fault(effect=Effect.SLOW_DOWN, method="POST", times=2))
-    asked: list[int] = []
-    faulty.opened(lambda: asked.append(1)).delete(faulty.at("d/1"), below=faulty.at("d"))
-    assert (len(asked), faulty.keys()) == (3, [])
+    calls: list[int] = []
+    faulty.opened(lambda: calls.append(1)).delete(faulty.at("d/1"), below=faulty.at("d"))
+    assert (len(calls), faulty.keys()) == (3, [])
 
 
 def test_no_credentials_are_told_with_where_they_are_looked_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,11 +209,11 @@ def test_a_removal_that_is_called_off_sends_no_further_request(place: Place) -> 
     paths = [place.at(f"d/{number:02}") for number in range(30)]
     whole = {path: {f"{path.path[1:]}/{number:03}" for number in range(300)} for path in paths}
     place.fill(key for keys in whole.values() for key in keys)
-    told: list[Deleted] = []
+    reported: list[Deleted] = []
     with pytest.raises(CalledOff):
-        told.extend(open_file_system(place.spec, before_effect=check).delete_all(paths, below=place.at("d")))
+        reported.extend(open_file_system(place.spec, before_effect=check).delete_all(paths, below=place.at("d")))
     left = set(place.keys())
     assert len(left) == 6000
     touched = {path for path, keys in whole.items() if not keys <= left}
     assert touched < set(paths)
-    assert {each.path for each in told if isinstance(each.error, NotBegun)} == set(paths) - touched
+    assert {each.path for each in reported if isinstance(each.error, NotBegun)} == set(paths) - touched

@@ -139,16 +139,16 @@ def test_answers_come_while_other_tasks_are_under_way(spread: ExecutorPool) -> N
 @on_spark
 def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=name, seconds=20, folder=str(tmp_path)) for name in "ab"]
-    told: list[float] = []
+    reported: list[float] = []
 
     def check() -> None:
         if len(list(tmp_path.iterdir())) == 2:
-            told.append(time.monotonic())
+            reported.append(time.monotonic())
             raise Stopped(reason="test")
 
     with pytest.raises(Stopped):
         list(spread.run(marking, tasks, check=check))
-    assert time.monotonic() - told[0] < 5
+    assert time.monotonic() - reported[0] < 5
     time.sleep(3)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a-begun-0", "b-begun-0"]
     assert list(spread.run(named, [Numbers(name="c")], check=go_on)) == ["c0/0"]
@@ -157,9 +157,9 @@ def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: Ex
 @pytest.mark.extended
 @on_spark
 def test_check_is_asked_at_least_once_a_second(spread: ExecutorPool) -> None:
-    asked: list[float] = []
-    list(spread.run(named, [Numbers(name="a", seconds=2.5)], check=lambda: asked.append(time.monotonic())))
-    assert max(later - earlier for earlier, later in pairwise(asked)) < 1
+    calls: list[float] = []
+    list(spread.run(named, [Numbers(name="a", seconds=2.5)], check=lambda: calls.append(time.monotonic())))
+    assert max(later - earlier for earlier, later in pairwise(calls)) < 1
 
 
 @on_spark

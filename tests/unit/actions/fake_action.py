@@ -117,15 +117,15 @@ class MarkAction:
     def plan(self, target: Job, work: RunContext) -> Plan:
         work.guard.run.check()
         self.before_plan(target)
-        said: dict[str, Any] = self.problems.get(target.entity, {})
-        numbers = range(0 if said else self.todo[target.entity])
+        output: dict[str, Any] = self.problems.get(target.entity, {})
+        numbers = range(0 if output else self.todo[target.entity])
         items = (Mark(entity=target.entity, number=number, base=self.base) for number in numbers)
         return TargetPlan(
             target=target,
             detail=None,
             items=tuple(each for each in items if each.uri not in self.done),
             covers_all=self.covers_all,
-            **said,
+            **output,
         )
 
     def limit(self, plans: Sequence[Plan], work: RunContext) -> tuple[Sequence[Plan], TooMany | None]:
@@ -216,7 +216,7 @@ def context(run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext
         pool=lambda _: pool,
         copying=SharedCopying(spec_of=lambda path: StorageSpec(scheme=path.scheme), pool=pool),
         rate=lambda _: inf,
-        turn=lambda _: None,
+        wait_for_rate=lambda _: None,
     )
 
 
@@ -280,14 +280,14 @@ class Scene:
             progress=self.progress,
             notifier=self.notifier,
         )
-        asked = request(dry_run=dry_run, approve=approve, parallel=parallel)
+        requested = request(dry_run=dry_run, approve=approve, parallel=parallel)
         targets = Targets(to_do=tuple(Job(entity=name) for name in self.action.todo), settled=self.settled)
         if dry_run:
-            return runner.preview(asked, targets)
+            return runner.preview(requested, targets)
         with Heartbeat(self.recorder, seconds=3600) as heartbeat:
             self.beat = heartbeat.beat
             envelope = envelope_of(self.recorder, heartbeat, audit=self.audit, process=self.process, clock=self.clock)
-            return runner.run(asked, targets, envelope)
+            return runner.run(requested, targets, envelope)
 
 
 def outcomes(result: Result) -> list[tuple[str, str]]:

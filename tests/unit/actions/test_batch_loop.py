@@ -165,8 +165,8 @@ def test_a_ledger_that_is_lost_stops_the_run_and_the_audit_file_has_all(record: 
     assert (result.status, result.exit_code) == (Status.FAILED, ExitCode.FAILED)
     assert "is in the audit file" in str(result.stopped)
     assert len(scene.action.done) in done
-    told = [line["path"] for line in scene.audit.lines if line["state"] == "done" and line["what"] == "item"]
-    assert sorted(map(str, told)) == sorted(scene.action.done)
+    reported = [line["path"] for line in scene.audit.lines if line["state"] == "done" and line["what"] == "item"]
+    assert sorted(map(str, reported)) == sorted(scene.action.done)
 
 
 def test_nothing_begins_once_the_record_is_lost_in_the_middle_of_a_batch() -> None:
@@ -251,8 +251,8 @@ def test_what_was_done_while_an_error_came_from_the_record_is_in_the_audit_file(
     scene.recorder.before_record, scene.action.before = fail, last
     with pytest.raises(error):
         scene.run()
-    told = [line["path"] for line in scene.audit.lines if line["state"] == "done" and line["what"] == "item"]
-    assert (told, len(told) >= 2) == (scene.action.done, True)
+    reported = [line["path"] for line in scene.audit.lines if line["state"] == "done" and line["what"] == "item"]
+    assert (reported, len(reported) >= 2) == (scene.action.done, True)
     assert [len(step.settled) for step in scene.recorder.steps] == [0]
 
 

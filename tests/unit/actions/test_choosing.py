@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolkit.actions.choosing import EntitySelection, EntitySelector
+from toolkit.actions.selection import EntitySelection, EntitySelector
 from toolkit.el import Frequency, parse_instant
 from toolkit.entities import Cluster, Environment, Feed, FeedCluster, Interface, Interfaces, Validity
 from toolkit.errors import InvalidInput

@@ -33,11 +33,11 @@ class Watching(NoProgress):
     """Adds up."""
 
     volume: Volume = NOTHING
-    turn: threading.Lock = field(default_factory=threading.Lock)
+    wait_for_rate: threading.Lock = field(default_factory=threading.Lock)
 
     def copied(self, more: Volume) -> None:
         """See `Progress.copied`."""
-        with self.turn:
+        with self.wait_for_rate:
             self.volume += more
 
 

@@ -23,10 +23,10 @@ class Says:
 
     answer: Refusal | None = None
     error: Exception | None = None
-    asked: list[tuple[str, int, bool]] = field(default_factory=list)
+    calls: list[tuple[str, int, bool]] = field(default_factory=list)
 
     def refusal(self, base: CanonicalPath, *, items: int, must_look: bool) -> Refusal | None:
-        self.asked.append((str(base), items, must_look))
+        self.calls.append((str(base), items, must_look))
         if self.error is not None:
             raise self.error
         return self.answer
@@ -68,7 +68,7 @@ def test_conditions_are_asked_in_their_order_with_what_is_to_begin() -> None:
     first, second, third = Says(), Says(HELD), Says()
     guard = Guard(run=NeverStopped(), conditions=[first, second, third])
     assert guard.refusal(BASE, items=3, must_look=True) == HELD
-    assert (first.asked, third.asked) == ([(str(BASE), 3, True)], [])
+    assert (first.calls, third.calls) == ([(str(BASE), 3, True)], [])
 
 
 def test_a_condition_calls_off_what_is_under_way_and_nothing_else() -> None:
@@ -81,7 +81,7 @@ def test_a_condition_calls_off_what_is_under_way_and_nothing_else() -> None:
             guard.check()
     assert (caught.value.refusal, guard.effects, guard.stopped) == (HELD, 1, None)
     guard.check()
-    assert [items for _, items, _ in condition.asked] == [0, 0]
+    assert [items for _, items, _ in condition.calls] == [0, 0]
 
 
 def test_a_run_that_ends_while_a_condition_waits_is_stopped() -> None:
@@ -97,7 +97,7 @@ def test_a_store_that_is_silent_is_left_alone_and_the_others_are_not() -> None:
     assert refusal is not None
     assert (refusal.code, "the storage does not answer (no route); run again" in refusal.why) == ("unreachable", True)
     assert guard.refusal(BASE) is refusal
-    assert len(condition.asked) == 1
+    assert len(condition.calls) == 1
     condition.error = None
     assert (guard.refusal(OTHER), guard.is_silent(OTHER), guard.is_silent(BASE)) == (None, False, True)
 

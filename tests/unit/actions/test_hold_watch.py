@@ -26,12 +26,12 @@ class Added:
     is_held: bool = False
     is_lost: bool = False
     looks: int = 0
-    asked: Callable[[], None] = lambda: None
+    calls: Callable[[], None] = lambda: None
 
     def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
         assert pairs == PAIRS
         self.looks += 1
-        self.asked()
+        self.calls()
         if self.is_lost:
             raise Unavailable
         return self.is_held
@@ -129,18 +129,18 @@ def test_a_hold_file_counts_in_every_base_that_the_plan_looks_at(other: str) -> 
 
 def test_a_look_that_waits_for_a_silent_store_does_not_wait_for_itself(scene: Scene) -> None:
     """While it is waited for the store asks the run, which asks here."""
-    asked = list[bool]()
+    calls = list[bool]()
 
     def wait(path: CanonicalPath) -> None:
         del path
         scene.seconds += 100
-        asked.append(scene.watch.holds(BASE, items=0))
+        calls.append(scene.watch.holds(BASE, items=0))
 
     scene.store.before = wait
     looker = threading.Thread(target=scene.holds, daemon=True)
     looker.start()
     looker.join(10)
-    assert (looker.is_alive(), asked) == (False, [False])
+    assert (looker.is_alive(), calls) == (False, [False])
 
 
 def test_what_takes_much_at_once_never_relies_on_an_old_look(scene: Scene) -> None:
@@ -157,7 +157,7 @@ def test_while_one_thread_looks_the_others_go_on_for_a_while_and_then_wait_for_i
         assert may_look.wait(10)
 
     assert not scene.holds(ITEMS_BETWEEN_LOOKS)
-    scene.added.asked, scene.added.is_held = look, True
+    scene.added.calls, scene.added.is_held = look, True
     looker = threading.Thread(target=scene.holds)
     looker.start()
     assert is_looking.wait(10)

@@ -19,7 +19,7 @@ from toolkit.errors import StopRequested
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import PermissionDenied, aside_name
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.trees import Tree

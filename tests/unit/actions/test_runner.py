@@ -434,31 +434,31 @@ def test_a_second_ctrl_c_ends_targets_that_are_at_work_in_other_threads() -> Non
 
 
 @dataclass
-class Told:
+class MessageContent:
     """A `Progress` that remembers."""
 
-    said: list[object] = field(default_factory=list)
+    output: list[object] = field(default_factory=list)
 
     def begin(self, total: int, volume: Volume = NOTHING) -> None:
-        self.said.append(total)
+        self.output.append(total)
         if volume != NOTHING:
-            self.said.append(volume)
+            self.output.append(volume)
 
     def advance(self, number: int) -> None:
-        self.said.append(number)
+        self.output.append(number)
 
     def copied(self, more: Volume) -> None:
-        self.said.append(more)
+        self.output.append(more)
 
     def end(self) -> None:
-        self.said.append("end")
+        self.output.append("end")
 
 
 def test_progress_is_told_of_each_item_and_of_the_end() -> None:
     scene = _scene(clicks=3)
-    told = scene.progress = Told()
+    reported = scene.progress = MessageContent()
     scene.run()
-    assert told.said == [3, 1, 1, 1, "end"]
+    assert reported.output == [3, 1, 1, 1, "end"]
 
 
 @dataclass(kw_only=True)
@@ -471,12 +471,12 @@ class Copying(MarkAction):
 
 def test_progress_is_told_how_much_all_targets_copy_and_of_what_was_copied() -> None:
     scene = _scene(clicks=1, views=2)
-    told = scene.progress = Told()
+    reported = scene.progress = MessageContent()
     more = Volume(files=1, bytes=5)
     scene.action = Copying(todo=scene.action.todo, effect=lambda work, _: work.progress.copied(more))
     scene.run()
-    assert told.said[:2] == [3, Volume(files=3, bytes=20)]
-    assert told.said.count(more) == 3
+    assert reported.output[:2] == [3, Volume(files=3, bytes=20)]
+    assert reported.output.count(more) == 3
 
 
 # What an action must not forget

@@ -152,10 +152,10 @@ def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Pa
     unit = unit_on(on(1_000), waiting, validator)
     with pytest.raises(QualityFailed):
         unit.validate(written(unit), unit.work.guard.check, NOW)
-    told = json.loads(Path(manifest_of(unit.unit).path).read_text())
-    assert (told["feed"], told["cluster"], told["instance"]) == ("counts", "primary", "2026-03-01T00:00Z")
-    assert (told["unit"], told["why"], told["run"]) == (str(unit.unit), "it is bad", "7")
-    assert (told["time"], told["code"]) == ("2026-03-20T12:00:00Z", "quality_failed")
+    reported = json.loads(Path(manifest_of(unit.unit).path).read_text())
+    assert (reported["feed"], reported["cluster"], reported["instance"]) == ("counts", "primary", "2026-03-01T00:00Z")
+    assert (reported["unit"], reported["why"], reported["run"]) == (str(unit.unit), "it is bad", "7")
+    assert (reported["time"], reported["code"]) == ("2026-03-20T12:00:00Z", "quality_failed")
     assert staging_place(unit.unit) == unit.place
     assert not (waiting / "01").exists()
     validator.release()

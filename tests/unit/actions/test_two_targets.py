@@ -39,7 +39,7 @@ class Files:
         guard = Guard(run=run, conditions=conditions)
         bound = self.shared.bound(guard.check)
         work = replace(context(run), stores=bound.of, guard=guard, pool=bound.pool)
-        return replace(work, rate=self.shared.rate_of, turn=bound.turn, close=bound.close)
+        return replace(work, rate=self.shared.rate_of, wait_for_rate=bound.wait_for_rate, close=bound.close)
 
     def write(self, work: RunContext, mark: Mark) -> None:
         work.stores(mark.path).write(mark.path, [b"x"])
@@ -90,8 +90,8 @@ def test_a_run_that_is_killed_or_has_no_lease_any_more_ends_and_the_other_does_a
 def test_a_run_whose_time_is_over_and_that_cannot_renew_it_ends_alone(tmp_path: Path) -> None:
     class RenewsOnlyTheSecond(MemoryRecorder):
         def beat(self, runs):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-            told = super().beat(runs)
-            return replace(told, renewed=told.renewed - {1})
+            reported = super().beat(runs)
+            return replace(reported, renewed=reported.renewed - {1})
 
     files = Files(tmp_path, RenewsOnlyTheSecond())
     files.scene.action.before = lambda mark: files.scene.clock.forward(3600) if files.both_at_work(mark) else None

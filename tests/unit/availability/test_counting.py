@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tests.unit.availability.asked import AskedStore, instances
+from tests.unit.availability.requested import CountingStore, instances
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import UnreadyRange, parse_instant, resolve, resolve_range
 from toolkit.storage import FileSystem
@@ -21,9 +21,9 @@ def counted(system: FileSystem, expression: str, nominal: datetime = _NOMINAL) -
 def test_latest_is_the_newest_with_its_flag_and_asks_for_nothing_older() -> None:
     system = MemoryFileSystem()
     system.put(f"{_MONTH}/10/11/_SUCCESS", f"{_MONTH}/10/10/_SUCCESS", f"{_MONTH}/10/12/part-0")
-    store = AskedStore(system)
+    store = CountingStore(system)
     assert counted(store, "latest(0)") == parse_instant("2026-03-10T11:00Z")
-    assert store.asked == [
+    assert store.requested == [
         f"status {_MONTH}/10/12/_SUCCESS",
         f"status {_MONTH}/10",
         f"list {_MONTH}/10",
@@ -36,26 +36,26 @@ def test_latest_is_the_newest_with_its_flag_and_asks_for_nothing_older() -> None
 def test_a_gap_of_years_costs_little_more_than_the_directories_that_are_there() -> None:
     system = MemoryFileSystem()
     system.put(f"{_MONTH}/01/07/_SUCCESS")
-    store = AskedStore(system)
+    store = CountingStore(system)
     assert counted(store, "latest(0)", parse_instant("2028-03-10T12:00Z")) == parse_instant("2026-03-01T07:00Z")
-    assert len(store.asked) < 130  # two for each missing day of March, three for each missing month of 2026
+    assert len(store.requested) < 130  # two for each missing day of March, three for each missing month of 2026
 
 
 def test_a_feed_that_never_came_costs_the_way_up_once() -> None:
-    store = AskedStore(MemoryFileSystem())
+    store = CountingStore(MemoryFileSystem())
     assert counted(store, "latest(0)", parse_instant("2028-03-10T12:00Z")) is None
-    assert len(store.asked) < 10
+    assert len(store.requested) < 10
 
 
 def test_a_day_without_instances_is_listed_once_and_an_answer_given_once() -> None:
     system = MemoryFileSystem()
     system.make(f"{_MONTH}/10/00", f"{_MONTH}/12")
-    store = AskedStore(system)
+    store = CountingStore(system)
     found = instances(store)
     answers = found.counted()
     days = list(found.sequence.between(parse_instant("2026-03-10T00:00Z"), parse_instant("2026-03-13T00:00Z")))
     assert [instant in answers for instant in days] == [False] * 72
-    assert [store.asked.count(f"list {_MONTH}/{number}") for number in (10, 12)] == [1, 1]
+    assert [store.requested.count(f"list {_MONTH}/{number}") for number in (10, 12)] == [1, 1]
     system.put(f"{_MONTH}/10/00/_SUCCESS")
     assert days[0] not in answers
     assert days[0] in found.counted()

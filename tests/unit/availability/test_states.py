@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.availability.asked import HOURLY, AskedStore, instances
+from tests.unit.availability.requested import HOURLY, CountingStore, instances
 from tests.unit.planning.entities import cluster, table_feed
 from tests.unit.retention.memory import MemoryFileSystem
 from tests.unit.retention.object_memory import ObjectMemory
@@ -135,32 +135,32 @@ def test_a_link_is_no_instance_whatever_it_points_to() -> None:
 def test_one_instance_costs_two_calls_at_most_however_many_files_it_has() -> None:
     system = MemoryFileSystem()
     system.put(*(f"{_DAY}/05/A-{number:05}" for number in range(PAGE + 1)), f"{_DAY}/05/_SUCCESS")
-    store = AskedStore(system)
+    store = CountingStore(system)
     found = instances(store).look(at(5))
     assert (found.state, found.is_ready, found.files) == (DataState.AVAILABLE, True, None)
-    assert store.asked == [f"list {_DAY}/05", f"status {_DAY}/05/_SUCCESS"]
+    assert store.requested == [f"list {_DAY}/05", f"status {_DAY}/05/_SUCCESS"]
 
 
 def test_a_range_costs_a_listing_a_day_and_one_for_each_instance_that_is_there() -> None:
     system = MemoryFileSystem()
     system.put(*(f"{_DAY}/{hour:02}/_SUCCESS" for hour in range(3)), "/data/clicks/2026/03/02/00/part-0")
-    store = AskedStore(system)
+    store = CountingStore(system)
     found = instances(store)
     states = [each.state for each in found.look_at(islice(iter(found.sequence), 31 * 24))]
     assert [states.count(each) for each in DataState] == [0, 1, 3, 31 * 24 - 4]
     days = {f"list /data/clicks/2026/03/{day:02}" for day in range(1, 32)}
     inside = {f"list {_DAY}/{hour:02}" for hour in range(3)} | {"list /data/clicks/2026/03/02/00"}
-    assert {each for each in store.asked if each.startswith("list")} == days | inside
+    assert {each for each in store.requested if each.startswith("list")} == days | inside
 
 
 def test_years_without_data_cost_a_few_looks_for_each_window() -> None:
     system = MemoryFileSystem()
     system.put("/data/clicks/2027/01/01/00/_SUCCESS")
-    store = AskedStore(system)
+    store = CountingStore(system)
     found = instances(store)
     (*_, last) = found.look_at(islice(iter(found.sequence), 306 * 24 + 1))
     assert last.state is DataState.EMPTY
-    assert len(store.asked) < 60
+    assert len(store.requested) < 60
 
 
 def test_a_table_on_a_cluster_without_a_metastore_and_globs_are_refused_aloud() -> None:

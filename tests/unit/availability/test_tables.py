@@ -26,31 +26,31 @@ NAME = TableName("web", "clicks")
 FIRST = parse_instant("2026-03-01T00:00Z")
 
 
-class AskedMetastore(MemoryMetastore):
+class CountingMetastore(MemoryMetastore):
     """Writes down what it is asked for: names of partitions, or all of them."""
 
     def __init__(self) -> None:
         super().__init__(("web",))
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
-        self.asked.append("all")
+        self.calls.append("all")
         return super().partition_names(name, matching=matching)
 
     def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
-        self.asked += names
+        self.calls += names
         return super().partitions(name, names)
 
 
-def metastore(*partitions: tuple[str, ...], **keys: str) -> AskedMetastore:
-    made = AskedMetastore()
+def metastore(*partitions: tuple[str, ...], **keys: str) -> CountingMetastore:
+    made = CountingMetastore()
     table = table_of(NAME, "file:///warehouse/clicks", **(keys or {"ds": "string", "region": "string"}))
     made.create_table(table)
     made.add_partitions(NAME, [partition_of(table, *values) for values in partitions])
     return made
 
 
-def instances(made: AskedMetastore, uri: str = DAILY) -> FeedInstances:
+def instances(made: CountingMetastore, uri: str = DAILY) -> FeedInstances:
     feed = replace(table_feed("clicks", uri, "days(1)"), properties={"region": "us"})
     data = DataAccess(stores=lambda _: MemoryFileSystem(), metastores=lambda _: made)
     return data.instances_of(feed, cluster())
@@ -83,11 +83,11 @@ def test_the_newest_that_are_there_are_counted_over_gaps() -> None:
 def test_a_few_instances_are_asked_for_alone_and_many_by_one_list_of_names() -> None:
     made = metastore(("2026-03-01", "us"))
     assert there(instances(made), 1, 1) == [True, True]
-    assert made.asked == ["ds=2026-03-01/region=us"]
-    made.asked.clear()
+    assert made.calls == ["ds=2026-03-01/region=us"]
+    made.calls.clear()
     (*_, last) = instances(made).look_at(islice(iter(instances(made).sequence), 5000))
     assert last.state is DataState.MISSING
-    assert (len(made.asked), made.asked[-1]) == (9, "all")
+    assert (len(made.calls), made.calls[-1]) == (9, "all")
 
 
 def test_keys_may_stand_in_another_order_in_other_case_and_be_more_than_the_feed_names() -> None:
@@ -139,4 +139,4 @@ def test_keys_that_do_not_fit_the_feed_are_named_all_at_once(keys: dict[str, str
 
 def test_a_table_that_is_not_there_is_no_missing_instance() -> None:
     with pytest.raises(NoSuchTable, match=r"web\.clicks"):
-        instances(AskedMetastore()).look(FIRST)
+        instances(CountingMetastore()).look(FIRST)

@@ -31,7 +31,7 @@ def test_empty_directories_that_are_left_are_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kept", "said"),
+    ("kept", "output"),
     [
         (range(39, 60), "0 instances are missing [], 1 should not be there"),
         (range(41, 60), "1 instances are missing"),
@@ -39,10 +39,10 @@ def test_empty_directories_that_are_left_are_counted() -> None:
         (range(60), "should not be there"),
     ],
 )
-def test_one_too_many_and_one_too_few_are_wrong(kept: range, said: str) -> None:
+def test_one_too_many_and_one_too_few_are_wrong(kept: range, output: str) -> None:
     with pytest.raises(WrongTree) as caught:
         empty_directories(TREE, TREE.staying, listing(kept))
-    assert said in str(caught.value)
+    assert output in str(caught.value)
 
 
 def test_one_that_is_left_on_a_day_of_which_nothing_stays_is_wrong() -> None:

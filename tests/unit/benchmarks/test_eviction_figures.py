@@ -56,9 +56,9 @@ def test_the_whole_process_is_compared_with_whole_processes() -> None:
 def test_options_of_java_count_where_the_peer_has_them_too() -> None:
     tree = Tree(layout=Layout.TREE, instances=100_000, expired=10_000)
     quick = {OURS_QUICK: Figures(runs=(run(1.0, None),)), FALCON_QUICK: Figures(runs=(run(6.0, 5.0),))}
-    told = {(each.measure, each.goal): each.found for each in verdicts(tree, {**figures(), **quick})}
-    assert told[Measure.QUICK, f"times as fast as {FALCON_NAME}"] == 6.0
-    assert (Measure.QUICK, f"times as fast as {GOBBLIN_NAME}") not in told
+    reported = {(each.measure, each.goal): each.found for each in verdicts(tree, {**figures(), **quick})}
+    assert reported[Measure.QUICK, f"times as fast as {FALCON_NAME}"] == 6.0
+    assert (Measure.QUICK, f"times as fast as {GOBBLIN_NAME}") not in reported
 
 
 def test_the_bare_loop_may_take_half_as_long_and_no_less() -> None:

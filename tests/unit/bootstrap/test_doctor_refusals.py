@@ -106,9 +106,9 @@ def test_a_dirty_checkout_is_a_warning_that_says_how_to_go_on(tmp_path: Path) ->
 
 def test_a_conf_dir_that_is_none_is_told_and_local_files_do_without(tmp_path: Path) -> None:
     found = _found(_repo(tmp_path), variables={"HADOOP_CONF_DIR": "/nowhere"})
-    told = found["driver HADOOP_CONF_DIR"]
-    assert (told.status, told.found.startswith("HADOOP_CONF_DIR=/nowhere: ")) == (CheckStatus.FAILED, True)
-    assert told.todo == "correct HADOOP_CONF_DIR, or unset it"
+    reported = found["driver HADOOP_CONF_DIR"]
+    assert (reported.status, reported.found.startswith("HADOOP_CONF_DIR=/nowhere: ")) == (CheckStatus.FAILED, True)
+    assert reported.todo == "correct HADOOP_CONF_DIR, or unset it"
     assert found["cluster lake temp"].status is CheckStatus.OK
     assert found["cluster lake feed clicks"].status is CheckStatus.OK
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
-from toolkit.actions.choosing import EntitySelection
 from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import replicate_tables, table_action
@@ -64,9 +64,11 @@ def _options(repo: Path) -> ActionOptions:
 def test_of_all_feeds_those_of_the_kind_that_is_copied_say_how_both_ends_are_reached(tmp_path: Path) -> None:
     _write(tmp_path)
     for is_table, feed, source in ((True, "rows", "one"), (False, "files", "third")):
-        stakes = partial(ends, ReplicationOptions(), tables=is_table)
+        affected = partial(ends, ReplicationOptions(), tables=is_table)
         with ExitStack() as stack:
-            context = opened_context(_options(tmp_path), SystemClock(), NeverStopped(), Area.REPLICATION, stack, stakes)
+            context = opened_context(
+                _options(tmp_path), SystemClock(), NeverStopped(), Area.REPLICATION, stack, affected
+            )
             found = [(feed.name, cluster.name) for feed, cluster in context.choice.pairs]
             assert found == [(feed, "other"), (feed, source)]
 

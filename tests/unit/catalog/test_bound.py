@@ -59,13 +59,13 @@ def test_every_change_is_asked_for_first_and_what_is_raised_stops_it(change: Cal
 
 
 def test_what_is_allowed_is_done() -> None:
-    asked: list[None] = []
-    metastore = BoundMetastore(_filled(), lambda: asked.append(None))
+    calls: list[None] = []
+    metastore = BoundMetastore(_filled(), lambda: calls.append(None))
     metastore.add_partitions(_NAME, [partition_of(_TABLE, "2")])
     metastore.alter_partitions(_NAME, [partition_of(_TABLE, "2", parameters={"a": "b"})])
     assert metastore.drop_partitions(_NAME, ["ds=2", "ds=3"]) == ("ds=2",)
     metastore.change_parameters(_NAME, put={"a": "b"}, remove=["team"])
     metastore.create_table(replace(_TABLE, name=TableName("default", "other")))
-    assert len(asked) == 5
+    assert len(calls) == 5
     assert metastore.table(_NAME).parameters == {"EXTERNAL": "TRUE", "a": "b"}
     assert metastore.tables("default") == ("clicks", "other")

@@ -25,8 +25,8 @@ openings = cast("Callable[[str, str], Iterator[str]]", _FOUND["openings"])
     ],
 )
 def test_the_environment_is_read_at_the_boundary_and_given_to_each_program(text: str, found: str) -> None:
-    (told,) = environment("toolkit/a.py", text)
-    assert told.startswith(f"toolkit/{found}")
+    (reported,) = environment("toolkit/a.py", text)
+    assert reported.startswith(f"toolkit/{found}")
 
 
 def test_the_boundary_asks_for_the_variables_and_others_are_handed_them() -> None:

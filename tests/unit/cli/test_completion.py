@@ -19,7 +19,7 @@ from toolkit.linter.rules import RULES
 PROGRAM = Path(sys.executable).with_name("feedctl")
 
 
-class Asked:
+class TableRequest:
     """The command, asked for completions in this process."""
 
     def __init__(self, feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,8 +42,8 @@ class Asked:
 
 
 @pytest.fixture
-def asked(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> Asked:
-    return Asked(feedctl, monkeypatch)
+def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest:
+    return TableRequest(feedctl, monkeypatch)
 
 
 @pytest.mark.usefixtures("repo")
@@ -80,34 +80,34 @@ def asked(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> Asked:
     ],
 )
 def test_what_stands_in_the_config_repo_and_what_feedctl_has_is_offered(
-    asked: Asked, line: str, offered: list[str]
+    requested: TableRequest, line: str, offered: list[str]
 ) -> None:
-    assert asked.words(f"feedctl {line}") == offered
+    assert requested.words(f"feedctl {line}") == offered
 
 
-def test_all_rules_are_offered(asked: Asked) -> None:
-    assert asked.words("feedctl lint --select ") == sorted(RULES)
+def test_all_rules_are_offered(requested: TableRequest) -> None:
+    assert requested.words("feedctl lint --select ") == sorted(RULES)
 
 
 def test_the_config_repo_that_the_line_names_is_looked_at(
-    asked: Asked, template_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    requested: TableRequest, template_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(template_repo.parent))
-    assert asked.words("feedctl entity list --group ") == []
+    assert requested.words("feedctl entity list --group ") == []
     for named in (str(template_repo), f"~/{template_repo.name}"):
-        assert asked.words(f"feedctl entity list --config-repo {named} --group b") == ["bi"]
+        assert requested.words(f"feedctl entity list --config-repo {named} --group b") == ["bi"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_nothing_that_means_something_to_a_shell_is_offered(
-    asked: Asked, own_repo: Path, monkeypatch: pytest.MonkeyPatch, shell: str
+    requested: TableRequest, own_repo: Path, monkeypatch: pytest.MonkeyPatch, shell: str
 ) -> None:
     monkeypatch.setenv("FEEDCTL_REPO", str(own_repo))
     defaults = own_repo / "feeds" / "crm" / "defaults.yaml"
     hostile = r'{a: "$(id)", b: "`id`", c: "x y", d: "x;id", e: "x\nid", f: "*", g: "\"", i: "x>y", j: "ä", k: fine}'
     defaults.write_text(f"feed:\n  tags: {hostile}\n")
-    offered = asked("feedctl entity list --tag ", shell)
+    offered = requested("feedctl entity list --tag ", shell)
     words = re.findall(r'"(.*?)"', offered) if shell == "zsh" else offered.splitlines()
     others = ["classification=internal", "classification=pii", "stage=development", "stage=recovery"]
     assert words == [*others[:2], "k=fine", *others[2:], "team=ads", "team=web"]

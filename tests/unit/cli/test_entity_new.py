@@ -119,11 +119,11 @@ def any_repo(request: pytest.FixtureRequest, feedctl: Feedctl, own_repo: Path, t
 def test_what_is_new_is_where_it_belongs_and_lints(any_repo: Repo, kind: str, files: list[str]) -> None:
     before, known = any_repo.files(), any_repo.findings()
     ran = any_repo.new(kind, "new")
-    said = [
+    output = [
         *(f"wrote {any_repo.path / file}" for file in files),
         "next: edit what is not right for you, then feedctl lint",
     ]
-    assert (ran.code, ran.err, ran.out.splitlines()) == (0, "", said)
+    assert (ran.code, ran.err, ran.out.splitlines()) == (0, "", output)
     assert any_repo.files() - before == set(files)
     assert all(os.access(any_repo.path / file, os.X_OK) == file.endswith(".sh") for file in files)
     assert [each for each in any_repo.findings() if each not in known] == []
@@ -169,7 +169,7 @@ def test_the_values_of_a_new_feed_are_what_is_usual(
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "said"),
+    ("kind", "name", "output"),
     [
         ("feed", "clicks", "feeds/web/clicks.yaml has an entity named 'clicks' already"),
         ("process", "primary", "clusters/primary.yaml has an entity named 'primary' already"),
@@ -182,14 +182,14 @@ def test_the_values_of_a_new_feed_are_what_is_usual(
     ],
 )
 def test_what_is_taken_or_no_name_is_refused_and_nothing_is_written(
-    feedctl: Feedctl, own_repo: Path, kind: str, name: str, said: str
+    feedctl: Feedctl, own_repo: Path, kind: str, name: str, output: str
 ) -> None:
     (own_repo / "workflows" / "clicks_late.sh").touch()
     repo = Repo(feedctl, own_repo)
     before = repo.files()
     ran = repo.new(kind, name)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert output in ran.err
     assert repo.files() == before
 
 

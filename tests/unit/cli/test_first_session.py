@@ -34,11 +34,11 @@ def test_the_first_session_of_the_readme_works_line_by_line(tmp_path: Path) -> N
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "my-feeds" / "repo.yaml").is_file()
-    said = done.stdout.splitlines()
-    assert "2010-01-01T20:40Z" in said
+    output = done.stdout.splitlines()
+    assert "2010-01-01T20:40Z" in output
     assert 'what is wrong with it: "no findings"' in lines
-    assert any(line.startswith("no findings") for line in said)
-    assert any(str(tmp_path / "my-feeds-data") in line for line in said)
+    assert any(line.startswith("no findings") for line in output)
+    assert any(str(tmp_path / "my-feeds-data") in line for line in output)
     assert list((tmp_path / "my-feeds").glob(".feedctl/*")) == []
 
 

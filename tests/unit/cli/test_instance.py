@@ -40,10 +40,13 @@ def test_inputs_that_depend_on_availability_are_said_to(feedctl: Feedctl) -> Non
 
 
 def test_every_cluster_is_listed_that_the_environment_may_act_on(feedctl: Feedctl) -> None:
-    asked = ("instance", "list", "clicks", "--planned", "--start", "2026-03-20T00:00Z", "--output", "json")
-    assert {each["cluster"] for each in feedctl(*asked).document["instances"]} == {"primary"}
-    assert {each["cluster"] for each in feedctl(*asked, "--env", "prod").document["instances"]} == {"primary", "backup"}
-    named = feedctl(*asked, "--env", "prod", "--cluster", "backup").document
+    requested = ("instance", "list", "clicks", "--planned", "--start", "2026-03-20T00:00Z", "--output", "json")
+    assert {each["cluster"] for each in feedctl(*requested).document["instances"]} == {"primary"}
+    assert {each["cluster"] for each in feedctl(*requested, "--env", "prod").document["instances"]} == {
+        "primary",
+        "backup",
+    }
+    named = feedctl(*requested, "--env", "prod", "--cluster", "backup").document
     assert {each["cluster"] for each in named["instances"]} == {"backup"}
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.cli.running import Feedctl
 from tests.unit.management.runs import execution
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.runs.finding import newest
+from toolkit.ledger.runs.queries import newest
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.state import commands
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus

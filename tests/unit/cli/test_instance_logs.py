@@ -10,7 +10,7 @@ from tests.contract.ledger.samples import key, started
 from tests.databases.ledgers import START
 from tests.unit.cli.running import Feedctl
 from tests.unit.management.repo import managed
-from tests.unit.management.runs import asked
+from tests.unit.management.runs import requested
 from toolkit.cli.instance_log_text import LogTexts
 from toolkit.ledger import tables
 from toolkit.ledger.database import Ledger, Transaction
@@ -70,9 +70,9 @@ def test_the_logs_of_an_instance_are_printed_step_by_step_and_drive_no_terminal(
     total = own_log(cli_ledger, logs, "sum", "three\n")
     with_steps(cli_ledger, {"load": load, "sum": total, "skip": None})
 
-    said = feedctl("instance", "logs", JOB, "--time", TIME).out
+    output = feedctl("instance", "logs", JOB, "--time", TIME).out
 
-    assert said == (
+    assert output == (
         f"== primary {TIME} attempt 1: step load, succeeded: {load}\n"
         "one\\u001b]0;title\\u0007\\r\n\\u003a:error::forged\n"
         f"== primary {TIME} attempt 1: step sum, succeeded: {total}\nthree\n"
@@ -121,11 +121,11 @@ def test_a_growing_log_is_shown_as_it_grows_until_the_run_is_over(sqlite_ledger:
     run_id = with_steps(sqlite_ledger, {"load": log}, "count_job")
     assert run_id == 1
     sqlite_ledger.write(lambda tx: tx.execute(tables.step_run.update().values(status=RunStatus.RUNNING)))
-    said: list[str] = []
-    texts = LogTexts(step=None, write=said.append, host="edge1", base=tmp_path, ledger=identity_of(sqlite_ledger))
+    output: list[str] = []
+    texts = LogTexts(step=None, write=output.append, host="edge1", base=tmp_path, ledger=identity_of(sqlite_ledger))
 
     def look() -> InstanceLogs:
-        return instance_logs(sqlite_ledger, managed("count_job"), asked(TIME), View())
+        return instance_logs(sqlite_ledger, managed("count_job"), requested(TIME), View())
 
     assert texts.show(look()), "it runs"
     begin_log(tmp_path, log)
@@ -140,4 +140,4 @@ def test_a_growing_log_is_shown_as_it_grows_until_the_run_is_over(sqlite_ledger:
         )
     )
     assert not texts.show(look())
-    assert "".join(said) == f"== primary {TIME} attempt 1: step load, running: {log}\none\nhalf\nend\n"
+    assert "".join(output) == f"== primary {TIME} attempt 1: step load, running: {log}\none\nhalf\nend\n"

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("repo")
 JOB, TIME = "clicks_hourly_job", ("--time", "2026-03-20T03:00Z")
 
 
-def told(feedctl: Feedctl, *arguments: str) -> dict[str, str]:
+def reported(feedctl: Feedctl, *arguments: str) -> dict[str, str]:
     """The properties on the only cluster that the environment may act on."""
     (instance,) = feedctl("instance", "params", *arguments, "--output", "json").document["instances"]
     found: dict[str, str] = instance["properties"]
@@ -22,7 +22,7 @@ def told(feedctl: Feedctl, *arguments: str) -> dict[str, str]:
 
 
 def test_the_paths_and_properties_of_an_instance_are_shown_without_a_ledger(feedctl: Feedctl) -> None:
-    found = told(feedctl, JOB, *TIME)
+    found = reported(feedctl, JOB, *TIME)
     root = found["nameNode"].removeprefix("file://")
     wanted = {
         "clicks": f"{root}/data/clicks/2026/03/20/02/*/*",
@@ -47,7 +47,7 @@ def test_secrets_are_asterisks(feedctl: Feedctl, repo: Path, tmp_path: Path) -> 
     process = next(own.rglob("clicks_hourly_job.yaml"))
     secret = 'properties: {threshold: "10", crm.password: hunter2, url: "jdbc:x://etl:hunter2@crm/db"}'
     process.write_text(process.read_text().replace('properties: {threshold: "10"}', secret))
-    found = told(feedctl, JOB, *TIME, "--config-repo", str(own))
+    found = reported(feedctl, JOB, *TIME, "--config-repo", str(own))
     assert found["crm.password"] == "*" * len("hunter2")
     assert "hunter2" not in str(found)
     assert "hunter2" not in feedctl("instance", "params", JOB, *TIME, "--config-repo", str(own)).out

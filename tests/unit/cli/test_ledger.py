@@ -11,7 +11,7 @@ from tests.unit.cli.running import Feedctl
 from toolkit.ledger.location import located
 from toolkit.ledger.opening import connected
 from toolkit.ledger.schema_version import HEAD, version_table
-from toolkit.ledger.upgrading import upgrade
+from toolkit.ledger.upgrade import upgrade
 
 
 @pytest.fixture

@@ -74,10 +74,10 @@ def test_a_command_is_told_only_what_its_instances_have(feedctl: Feedctl, tmp_pa
     repo = str(tmp_path / "repo")
     feedctl("migrate", "falcon", *XML, "--into", repo)
     shown = feedctl("entity", "show", process, "--config-repo", repo, "--output", "json").document
-    told = set(re.findall(r"\$\{([^}]*)\}", json.dumps(shown["entity"]["workflow"]["args"])))
-    asked = ("--time", "2013-11-15T00:10Z", "--config-repo", repo, "--output", "json")
-    (instance,) = feedctl("instance", "params", process, *asked).document["instances"]
-    assert told - instance["properties"].keys() == set()
+    reported = set(re.findall(r"\$\{([^}]*)\}", json.dumps(shown["entity"]["workflow"]["args"])))
+    requested = ("--time", "2013-11-15T00:10Z", "--config-repo", repo, "--output", "json")
+    (instance,) = feedctl("instance", "params", process, *requested).document["instances"]
+    assert reported - instance["properties"].keys() == set()
 
 
 def test_a_dry_run_writes_nothing_and_says_the_same(feedctl: Feedctl, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.cli.main import app, asked_of
+from toolkit.cli.main import app, app_of
 
 _ROOT = Path(__file__).parents[3]
 _COMMAND = """\
@@ -96,7 +96,7 @@ def test_a_repo_without_problems_is_loaded_and_linted_without_what_explains_prob
 
 
 def test_only_the_command_that_is_asked_for_is_built_and_all_when_none_of_them_is() -> None:
-    assert [each.name for each in asked_of(app, ["lint", "--help"]).registered_commands] == ["lint"]
-    assert [each.name for each in asked_of(app, ["entity", "list"]).registered_groups] == ["entity"]
+    assert [each.name for each in app_of(app, ["lint", "--help"]).registered_commands] == ["lint"]
+    assert [each.name for each in app_of(app, ["entity", "list"]).registered_groups] == ["entity"]
     for argv in ([], ["--help"], ["--version"], ["lnt"], ["--", "lint"]):
-        assert asked_of(app, argv) is app
+        assert app_of(app, argv) is app

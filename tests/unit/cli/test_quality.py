@@ -235,13 +235,13 @@ def test_values_of_people_are_in_nothing_that_is_kept(
     site.makes("bad")
     assert site.run() == 1
     monkeypatch.setenv("FAKE_FAILS", "1")
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     feedctl("quality", "show", "clicks", "--key", NOON)
     validate_said = run_app(validate.app, ["--feed", "clicks", "--time", NOON])
     assert validate_said == 75
     kept = [each for each in tmp_path.rglob("*") if each.is_file() and each.name != "spark-submit"]
     assert [each for each in kept if b"joe" in each.read_bytes()] == []
-    assert "joe" not in said.out + said.err
+    assert "joe" not in output.out + output.err
 
 
 def test_what_is_printed_for_programs_has_every_key_that_is_described_and_no_other(
@@ -287,8 +287,8 @@ def test_a_removal_is_intended_in_the_ledger_and_the_audit_file_before_it_begins
     assert _reject(feedctl).code == 0
     assert site.items() == [("rejected", f"file://{site.waits}", "done")]
     lines = [each for each in site.audit_lines() if each.get("life_cycle") == "review" or each["what"] == "quality"]
-    told = [(each["what"], each["state"]) for each in lines]
-    assert told == [
+    reported = [(each["what"], each["state"]) for each in lines]
+    assert reported == [
         ("run", "running"),
         ("batch", "intended"),
         ("item", "done"),

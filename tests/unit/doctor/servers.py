@@ -28,8 +28,8 @@ def listening(answers: Mapping[bytes, bytes] | None = None) -> Iterator[int]:
                 except OSError:
                     return
                 with connection:
-                    asked = connection.recv(4096) if answers is not None else b""
-                    known = [answer for key, answer in (answers or {}).items() if key in asked]
+                    requested = connection.recv(4096) if answers is not None else b""
+                    known = [answer for key, answer in (answers or {}).items() if key in requested]
                     for answer in known:
                         connection.sendall(answer)
 

@@ -52,10 +52,10 @@ def test_a_profile_that_does_not_exist_is_a_failure_that_names_it(without_aws: p
 
 
 def test_what_botocore_calls_an_unusable_setting_is_a_finding() -> None:
-    def asked() -> AwsCaller | None:
+    def calls() -> AwsCaller | None:
         raise ProfileNotFound(profile="x")
 
-    (found,) = aws_findings(asked)
+    (found,) = aws_findings(calls)
     assert found.status is CheckStatus.FAILED
 
 

@@ -14,8 +14,8 @@ def _settings(version: str) -> str:
 
 
 def _finding(javas: Mapping[str, str], variables: Mapping[str, str], machines: Path = Path("/none")) -> CheckResult:
-    said = {command: _settings(version) for command, version in javas.items()}
-    (found,) = java_findings(variables, lambda command: said.get(command, ""), machines)
+    output = {command: _settings(version) for command, version in javas.items()}
+    (found,) = java_findings(variables, lambda command: output.get(command, ""), machines)
     return found
 
 

@@ -40,7 +40,7 @@ def test_an_active_one_with_one_on_standby_is_as_it_should_be() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "said"),
+    ("one", "two", "output"),
     [
         ("safe", "standby", "nothing can be changed"),
         ("standby", "standby", "no NameNode is active"),
@@ -48,10 +48,10 @@ def test_an_active_one_with_one_on_standby_is_as_it_should_be() -> None:
         ("standby", None, "no NameNode is active"),
     ],
 )
-def test_what_will_keep_work_from_being_done_is_a_warning(one: str, two: str | None, said: str) -> None:
+def test_what_will_keep_work_from_being_done_is_a_warning(one: str, two: str | None, output: str) -> None:
     found = _finding(one=one, two=two)
     assert found.status is CheckStatus.WARNING
-    assert said in found.todo
+    assert output in found.todo
 
 
 def test_none_that_tells_leaves_the_version_unknown() -> None:

@@ -79,11 +79,11 @@ def test_a_location_must_be_a_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "status", "said"),
+    ("mode", "status", "output"),
     [(0o777, CheckStatus.OK, "may write"), (0o755, CheckStatus.WARNING, "may not write")],
 )
 def test_whether_a_location_may_be_written_to_is_read_from_its_bits_and_said_so(
-    tmp_path: Path, mode: int, status: CheckStatus, said: str
+    tmp_path: Path, mode: int, status: CheckStatus, output: str
 ) -> None:
     place = tmp_path / "staging"
     place.mkdir()
@@ -91,7 +91,7 @@ def test_whether_a_location_may_be_written_to_is_read_from_its_bits_and_said_so(
     before = place.stat()
     (found,) = location_findings(_path(place), _local, Actor(name="stranger", groups=frozenset()))
     assert found.status is status
-    assert said in found.found
+    assert output in found.found
     assert "nothing was written to try" in found.found
     assert place.stat() == before
 

@@ -22,7 +22,7 @@ def _found(directory: Path, content: bytes, now: datetime) -> dict[str, CheckRes
 
 
 @pytest.mark.parametrize(
-    ("now", "status", "said"),
+    ("now", "status", "output"),
     [
         (_ENDS - timedelta(days=6, hours=23), CheckStatus.OK, "expires 2026-01-08T00:00Z, in 6 d 23 h at the latest"),
         (_ENDS - timedelta(minutes=59), CheckStatus.WARNING, "in 59 min at the latest"),
@@ -31,11 +31,11 @@ def _found(directory: Path, content: bytes, now: datetime) -> dict[str, CheckRes
     ],
 )
 def test_the_life_of_a_token_is_compared_with_now(
-    tmp_path: Path, now: datetime, status: CheckStatus, said: str
+    tmp_path: Path, now: datetime, status: CheckStatus, output: str
 ) -> None:
     found = _found(tmp_path, PROTOBUF, now)["HDFS_DELEGATION_TOKEN"]
     assert found.status is status
-    assert said in found.found
+    assert output in found.found
 
 
 def test_kinds_and_services_are_told_and_nothing_that_proves_a_token(tmp_path: Path) -> None:

@@ -151,15 +151,15 @@ def test_too_few_available_instances_are_waited_for(
 
 
 def test_a_predicate_is_asked_once_for_each_instance() -> None:
-    asked: list[datetime] = []
+    calls: list[datetime] = []
 
     def available(instance: datetime) -> bool:
-        asked.append(instance)
+        calls.append(instance)
         return True
 
     resolve_range("latest(-2)", "latest(-1)", NOON, HOURLY, availability=available)
     resolve_range("future(0,5)", "future(1,5)", NOON, HOURLY, availability=available)
-    assert asked == [*hours(12, 11, 10), *hours(13, 14)]
+    assert calls == [*hours(12, 11, 10), *hours(13, 14)]
 
 
 @pytest.mark.parametrize(

@@ -144,14 +144,14 @@ def test_latest_before_the_start_is_not_yet(kind: Callable[[set[datetime]], Avai
 
 
 def test_a_predicate_is_asked_newest_first_and_no_further_than_needed() -> None:
-    asked: list[datetime] = []
+    calls: list[datetime] = []
 
     def available(instance: datetime) -> bool:
-        asked.append(instance)
+        calls.append(instance)
         return True
 
     assert resolve("latest(-1)", NOON, HOURLY, availability=available) == HOURLY[11]
-    assert asked == [HOURLY[12], HOURLY[11]]
+    assert calls == [HOURLY[12], HOURLY[11]]
 
 
 @pytest.mark.parametrize("expression", ["latest(0)", "future(0,5)"])

@@ -186,18 +186,18 @@ def test_the_index_of_a_non_member_is_an_error(instant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("instant", "said"),
+    ("instant", "output"),
     [
         ("2025-12-31T23:00Z", "; the nearest is 2026-01-01T00:00Z"),
         ("2026-01-01T00:30Z", "; the nearest are 2026-01-01T00:00Z and 2026-01-01T01:00Z"),
         ("2026-01-01T06:00Z", "; the nearest is 2026-01-01T05:00Z"),
     ],
 )
-def test_the_error_names_the_instances_before_and_after_in_the_form_of_instants(instant: str, said: str) -> None:
+def test_the_error_names_the_instances_before_and_after_in_the_form_of_instants(instant: str, output: str) -> None:
     with pytest.raises(NotAnInstance) as raised:
         HOURLY.index(parse_instant(instant))
     assert str(raised.value).startswith(f'"{instant}": expected an instance of hours(1)')
-    assert str(raised.value).endswith(said)
+    assert str(raised.value).endswith(output)
 
 
 def test_a_time_within_a_minute_is_no_member_but_has_neighbours() -> None:

@@ -19,7 +19,7 @@ from toolkit.ledger.vocabulary import EventKind
 from toolkit.runs.output_use import OutputUse
 
 
-def told(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
+def reported(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
     """What a run tells others, with its plan."""
     work = scene.work(Life())
     action, target = scene.action()
@@ -64,7 +64,7 @@ def killed_after_its_last_effect(root: Path) -> Scene:
 def test_an_instance_that_is_whole_is_told_of(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path)
     scene.filled()
-    found, _ = told(scene)
+    found, _ = reported(scene)
     assert [(each.kind, each.uri) for each in found] == [(EventKind.AVAILABLE, f"dst.clicks@{KEY}")]
 
 
@@ -72,7 +72,7 @@ def test_nobody_is_told_of_an_instance_with_a_partition_that_cannot_be_read(tmp_
     scene = Scene(root=tmp_path)
     scene.filled()
     shutil.rmtree(tmp_path / "from/clicks" / NAMES[1])
-    found, plan = told(scene)
+    found, plan = reported(scene)
     assert [each.code for each in plan.unreadable] == ["data_missing"]
     assert found == []
     assert list(scene.rows()) == [NAMES[0]]

@@ -36,12 +36,12 @@ def test_a_feed_may_write_the_keys_in_another_case_than_hive_does() -> None:
 
 
 def test_names_are_asked_for_once() -> None:
-    asked: list[int] = []
+    calls: list[int] = []
 
     def names() -> tuple[str, ...]:
-        asked.append(1)
+        calls.append(1)
         return NAMES
 
     named = PartitionsByInstance(uri=URI, names=names)
     assert [named.of(day(number)) for number in (1, 2, 3)]
-    assert asked == [1]
+    assert calls == [1]

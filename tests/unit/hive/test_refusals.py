@@ -68,7 +68,7 @@ def test_a_cluster_without_a_metastore(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "output"),
     [
         (("--cluster", "primary", "--to", "relative"), "--to"),
         (("--cluster", "primary", "--to", "file:/x", "--whole-table", "--start", "2026-03-01T00:00Z"), "--whole-table"),
@@ -84,9 +84,9 @@ def test_a_cluster_without_a_metastore(tmp_path: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_what_cannot_be_asked_for_of_an_export(
-    more: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: tuple[str, ...], output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said in refused("hive_export", repo(tmp_path), capsys, *more)
+    assert output in refused("hive_export", repo(tmp_path), capsys, *more)
 
 
 def test_replication_of_paths_names_the_script_for_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

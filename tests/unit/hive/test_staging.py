@@ -28,7 +28,7 @@ from toolkit.hive.import_plan import STAGED_REGISTERED
 from toolkit.quality.data import print_of
 from toolkit.result import Outcome
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers
 
 
@@ -37,14 +37,14 @@ class WordValidator:
     """Blocks what has the word ``bad`` in it, unless exactly that was released."""
 
     released: set[str] = field(default_factory=set)
-    asked: list[Written] = field(default_factory=list)
+    requested: list[Written] = field(default_factory=list)
     permitted: set[str] = field(default_factory=set)
     digest: str = ""
     after: Callable[[], object] = nothing
 
     def validate(self, written: Written, check: Callable[[], None]) -> Publishable:
         check()
-        self.asked.append(written)
+        self.requested.append(written)
         self.digest = print_of(written, lambda _: LocalFileSystem()).data_digest
         texts = [file.read_text() for each in written.parts for file in Path(each.place.path).iterdir()]
         if self.digest not in self.released and any("bad" in text for text in texts):
@@ -103,13 +103,13 @@ def test_what_passes_is_judged_once_as_a_whole_and_then_registered(
     assert scene.rows() == dict.fromkeys(NAMES, both("old"))
     assert scene.notes == ["judged"]
     assert waiting(scene) == []
-    (asked,) = validator.asked
-    assert asked.unit == f"{TO}@{KEY}"
-    assert [each.keys for each in asked.parts] == [{"ds": "2026-03-01", "region": each} for each in ("in", "us")]
-    assert asked.table is not None
-    assert (asked.table.format, list(asked.table.keys)) == ("text", ["ds", "region"])
+    (requested,) = validator.requested
+    assert requested.unit == f"{TO}@{KEY}"
+    assert [each.keys for each in requested.parts] == [{"ds": "2026-03-01", "region": each} for each in ("in", "us")]
+    assert requested.table is not None
+    assert (requested.table.format, list(requested.table.keys)) == ("text", ["ds", "region"])
     assert list(scene.ran()) == []
-    assert len(validator.asked) == 1
+    assert len(validator.requested) == 1
 
 
 @STORES
@@ -161,7 +161,7 @@ def test_what_changes_is_judged_with_what_stays_and_readers_keep_the_old_while_i
     scene.fill(NAMES[0], "newer")
     assert done(scene.ran()) == ["replace"]
     assert scene.rows() == {NAMES[0]: both("newer"), NAMES[1]: both("old")}
-    assert [len(each.parts) for each in validator.asked] == [2, 2, 2]
+    assert [len(each.parts) for each in validator.requested] == [2, 2, 2]
 
 
 def test_an_instance_of_which_a_part_is_not_whole_is_not_judged(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_an_instance_of_which_a_part_is_not_whole_is_not_judged(tmp_path: Path) 
     (scene.root / "from/clicks" / NAMES[1] / "a").unlink()
     (scene.root / "from/clicks" / NAMES[1] / "a").symlink_to("b")
     assert blocked(scene) == [QUALITY_UNKNOWN]
-    assert (validator.asked, scene.rows()) == ([], {})
+    assert (validator.requested, scene.rows()) == ([], {})
 
 
 @pytest.mark.parametrize("store", [LocalFileSystem, CopyingStore])
@@ -284,7 +284,7 @@ def test_tables_of_one_name_in_one_directory_do_not_wait_in_one_place(tmp_path: 
     flatten(scene)
     scene.fill("", "bad")
     assert blocked(scene, whole=True) == [QUALITY_FAILED]
-    (place,) = validator.asked[-1].parts
+    (place,) = validator.requested[-1].parts
     assert place.place.path.endswith(f"{STAGING_DIRECTORY}/{TO.database}.db/{TO.table}")
 
 
@@ -315,7 +315,7 @@ def test_what_somebody_wrote_about_a_copy_is_no_copy(tmp_path: Path, text: str) 
     scene.fill(NAMES[1], "good")
     assert done(scene.ran()) == ["add", "add"]
     assert waiting(scene) == []
-    assert len(validator.asked) == 2
+    assert len(validator.requested) == 2
 
 
 def test_what_somebody_registered_where_it_waits_is_not_removed_for_what_comes(tmp_path: Path) -> None:

@@ -84,9 +84,9 @@ def test_only_columns_at_the_end_count_as_added(
 
 def test_rows_are_carried_over_only_when_the_figures_are_of_these_files() -> None:
     figures = {"numFiles": "2", "totalSize": "30", "numRows": "7", "rawDataSize": "20"}
-    said = {**figures, ACCURATE: '{"BASIC_STATS":"true","COLUMN_STATS":{"id":"true"}}'}
-    assert carried_statistics(said, part(10, 20)) == {**figures, ACCURATE: '{"BASIC_STATS":"true"}'}
-    assert carried_statistics(said, part(10, 21)) == {"numFiles": "2", "totalSize": "31"}
+    output = {**figures, ACCURATE: '{"BASIC_STATS":"true","COLUMN_STATS":{"id":"true"}}'}
+    assert carried_statistics(output, part(10, 20)) == {**figures, ACCURATE: '{"BASIC_STATS":"true"}'}
+    assert carried_statistics(output, part(10, 21)) == {"numFiles": "2", "totalSize": "31"}
     assert carried_statistics(figures, part(10, 20)) == {"numFiles": "2", "totalSize": "30"}
 
 

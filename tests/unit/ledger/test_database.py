@@ -26,7 +26,7 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def test_a_thread_does_not_wait_for_ever_for_another_ones_transaction(ledger: Ledger) -> None:
-    hasty = replace(ledger, turn_seconds=0.05)
+    hasty = replace(ledger, lock_seconds=0.05)
     is_begun, may_end = threading.Event(), threading.Event()
 
     def hang(_: Transaction) -> bool:
@@ -59,6 +59,6 @@ def test_the_tries_of_a_transaction_end_after_a_while_however_few_they_were(ledg
 def test_whatever_waits_gives_up_before_a_lease_expires(ledger: Ledger) -> None:
     last_try = max(engine.BUSY_SECONDS, engine.LOCK_SECONDS)
     assert database.RETRY_SECONDS + last_try < LEASE_SECONDS
-    assert engine.STATEMENT_SECONDS < database.TURN_SECONDS < LEASE_SECONDS
+    assert engine.STATEMENT_SECONDS < database.LOCK_SECONDS < LEASE_SECONDS
     busy = ledger.read(lambda tx: tx.connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one())
     assert busy == engine.BUSY_SECONDS * 1000

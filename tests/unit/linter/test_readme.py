@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.cli.lint import LintFormat
-from toolkit.cli.linting import Prefixes, render
+from toolkit.cli.lint_run import Prefixes, render
 from toolkit.config_source import from_directory
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.settings import RuleSelection

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from toolkit.cli.lint import LintFormat
-from toolkit.cli.linting import Prefixes, render
+from toolkit.cli.lint_run import Prefixes, render
 from toolkit.config_source import from_directory
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity

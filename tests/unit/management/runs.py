@@ -7,7 +7,7 @@ from toolkit.el import parse_instant
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.management.locations import AskedRange
+from toolkit.management.locations import RequestedRange
 from toolkit.management.questions import InstanceList
 
 
@@ -21,9 +21,9 @@ def eviction(ledger: Ledger, instance: str, status: RunStatus = RunStatus.SUCCEE
     return _with_status(ledger, instance, status, "clicks", LifeCycle.EVICTION)
 
 
-def asked(start: str | None = None, end: str | None = None) -> AskedRange:
+def requested(start: str | None = None, end: str | None = None) -> RequestedRange:
     """What `--start` and `--end` say."""
-    return AskedRange(
+    return RequestedRange(
         start=None if start is None else parse_instant(start), end=None if end is None else parse_instant(end)
     )
 

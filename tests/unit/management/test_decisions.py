@@ -15,8 +15,8 @@ def effect(command: InstanceCommand, state: InstanceState) -> CommandEffect:
     return decide(command, state).effect
 
 
-def state(status: RunStatus | None, *, owned: bool = False, asked: RequestKind | None = None) -> InstanceState:
-    return InstanceState(status=status, is_owned=owned, asked=asked)
+def state(status: RunStatus | None, *, owned: bool = False, open_request: RequestKind | None = None) -> InstanceState:
+    return InstanceState(status=status, is_owned=owned, open_request=open_request)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_resume_lets_the_next_start_take_what_a_dead_owner_left() -> None:
 
 
 def test_resume_takes_back_a_pause_that_the_owner_has_not_made_yet() -> None:
-    assert effect(RESUME, state(RunStatus.RUNNING, owned=True, asked=RequestKind.SUSPEND)) is CommandEffect.ASK
+    assert effect(RESUME, state(RunStatus.RUNNING, owned=True, open_request=RequestKind.SUSPEND)) is CommandEffect.ASK
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_rerun_changes_nothing_that_is_not_over(status: RunStatus | None) -> Non
 
 
 def test_an_owner_that_has_been_asked_is_not_asked_again() -> None:
-    decision = decide(KILL, state(RunStatus.RUNNING, owned=True, asked=RequestKind.KILL))
+    decision = decide(KILL, state(RunStatus.RUNNING, owned=True, open_request=RequestKind.KILL))
     assert (decision.effect, decision.why) == (CommandEffect.NOTHING, "its owner has been asked to kill already")
 
 

@@ -8,20 +8,21 @@ from tests.unit.management.repo import managed
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.management.errors import EmptyRange, EndWithoutStart, OutsideValidity
-from toolkit.management.locations import AskedRange, stretches
+from toolkit.management.locations import RequestedRange, stretches
 
 NOW = parse_instant("2026-03-05T12:20Z")
 
 
-def asked(start: str | None = None, end: str | None = None) -> AskedRange:
-    return AskedRange(
+def requested(start: str | None = None, end: str | None = None) -> RequestedRange:
+    return RequestedRange(
         start=None if start is None else parse_instant(start), end=None if end is None else parse_instant(end)
     )
 
 
 def keys(name: str, start: str | None = None, end: str | None = None) -> list[tuple[str, list[str]]]:
     return [
-        (each.location.cluster, list(each.instance_keys())) for each in stretches(managed(name), asked(start, end), NOW)
+        (each.location.cluster, list(each.instance_keys()))
+        for each in stretches(managed(name), requested(start, end), NOW)
     ]
 
 
@@ -71,30 +72,30 @@ def test_without_a_start_the_ten_newest_that_are_due_are_meant() -> None:
 
 
 def test_without_a_start_nothing_is_due_before_the_validity() -> None:
-    assert stretches(managed("count_job"), asked(), parse_instant("2026-03-01T00:59Z")) == ()
-    (first,) = stretches(managed("count_job"), asked(), parse_instant("2026-03-01T01:00Z"))
+    assert stretches(managed("count_job"), requested(), parse_instant("2026-03-01T00:59Z")) == ()
+    (first,) = stretches(managed("count_job"), requested(), parse_instant("2026-03-01T01:00Z"))
     assert list(first.instance_keys()) == ["2026-03-01T01:00Z"]
 
 
 def test_without_a_start_and_a_number_all_that_are_due_are_meant() -> None:
-    (whole,) = stretches(managed("count_job"), asked(), parse_instant("2027-01-01T00:00Z"), newest=None)
+    (whole,) = stretches(managed("count_job"), requested(), parse_instant("2027-01-01T00:00Z"), newest=None)
     assert whole.count == 31 * 24 - 1
 
 
 def test_the_newest_copies_begin_with_the_overlap_of_both_validities() -> None:
-    found = stretches(managed("clicks"), asked(), parse_instant("2026-03-10T02:00Z"))
+    found = stretches(managed("clicks"), requested(), parse_instant("2026-03-10T02:00Z"))
     assert [list(each.instance_keys()) for each in found] == [
         ["2026-03-10T00:00Z", "2026-03-10T01:00Z", "2026-03-10T02:00Z"]
     ]
 
 
 def test_recorded_times_need_not_lie_within_the_validity() -> None:
-    found = stretches(managed("clicks", LifeCycle.EVICTION), asked("2027-01-01T00:07Z"), NOW)
+    found = stretches(managed("clicks", LifeCycle.EVICTION), requested("2027-01-01T00:07Z"), NOW)
     assert [each.location.cluster for each in found] == ["primary", "backup"]
 
 
 def test_an_end_needs_a_start_and_comes_after_it() -> None:
     with pytest.raises(EndWithoutStart):
-        asked(None, "2026-03-05T00:00Z")
+        requested(None, "2026-03-05T00:00Z")
     with pytest.raises(EmptyRange):
-        asked("2026-03-05T00:00Z", "2026-03-05T00:00Z")
+        requested("2026-03-05T00:00Z", "2026-03-05T00:00Z")

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.planning.entities import cluster, table_feed
 from toolkit.catalog.model import TableName
 from toolkit.el import ElError, format_instant
-from toolkit.management.table_owners import AskedPartition, owners_of_partition
+from toolkit.management.table_owners import RequestedPartition, owners_of_partition
 from toolkit.retention.plan import NamedPartition
 
 _FEED = table_feed("clicks", "catalog:web:clicks#DS=${YEAR}-${MONTH}-${DAY};region=a/b", "days(1)")
@@ -25,9 +25,9 @@ _NAME = "ds=2026-03-01/region=a%2Fb"
     ],
 )
 def test_the_feed_of_a_partition_is_found_however_its_address_is_written(text: str) -> None:
-    asked = AskedPartition.parse(text)
-    assert asked is not None
-    (found,) = owners_of_partition(asked, [_FEED], [cluster()])
+    requested = RequestedPartition.parse(text)
+    assert requested is not None
+    (found,) = owners_of_partition(requested, [_FEED], [cluster()])
     assert found.period is not None
     assert (found.feed, format_instant(found.period.first)) == ("clicks", "2026-03-01T00:00Z")
 
@@ -37,8 +37,8 @@ def test_the_feed_of_a_partition_is_found_however_its_address_is_written(text: s
 )
 def test_what_begins_as_a_partition_and_is_none_is_refused(text: str) -> None:
     with pytest.raises(ElError, match="catalog:DATABASE:TABLE#KEY=VALUE"):
-        AskedPartition.parse(text)
+        RequestedPartition.parse(text)
 
 
 def test_a_path_is_no_partition() -> None:
-    assert AskedPartition.parse("hdfs://nn:8020/web/clicks/ds=2026-03-01") is None
+    assert RequestedPartition.parse("hdfs://nn:8020/web/clicks/ds=2026-03-01") is None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from toolkit.bootstrap.migrating import Migration, migration, write
+from toolkit.bootstrap.migration import Migration, migration, write
 from toolkit.config_source import from_directory
 from toolkit.entities import Repository, load
 from toolkit.migration.report import Row

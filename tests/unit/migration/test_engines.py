@@ -39,13 +39,13 @@ def test_pig_is_told_what_falcon_told_it(tmp_path: Path) -> None:
     made = made_with(tmp_path, '<workflow engine="pig" path="/app/a.pig" lib="/app/lib"/>', storage=TABLE)
     workflow = made.document("job")["workflow"]
     assert (workflow["engine"], workflow["path"]) == ("command", "workflows/job.pig.sh")
-    told = pairs(workflow["args"])
-    assert "in" not in told, "a table has no paths"
-    assert told["out"] == "${out}"
-    assert told["limit"] == "${limit}"
-    assert told["in_filter"] == "${falcon_in_partition_filter_pig}"
-    assert told["falcon_in_database"] == "${falcon_in_database}"
-    assert "a.b" not in told, "no parameter of Pig has a dot in its name"
+    reported = pairs(workflow["args"])
+    assert "in" not in reported, "a table has no paths"
+    assert reported["out"] == "${out}"
+    assert reported["limit"] == "${limit}"
+    assert reported["in_filter"] == "${falcon_in_partition_filter_pig}"
+    assert reported["falcon_in_database"] == "${falcon_in_database}"
+    assert "a.b" not in reported, "no parameter of Pig has a dot in its name"
     assert any("'a.b'" in each.text for each in made.migration.report.tasks)
 
 
@@ -85,8 +85,8 @@ def test_oozie_is_the_engine_when_none_is_named(tmp_path: Path) -> None:
         "version": "1.0",
     }
     assert workflow["args"][:3] == ["${cluster.name}", "-D", "oozie.libpath=/app/lib"]
-    told = pairs(workflow["args"])
-    assert {"in", "out", "limit", "a.b", "shared", "nameNode", "jobTracker", "cluster.colo"} <= told.keys()
+    reported = pairs(workflow["args"])
+    assert {"in", "out", "limit", "a.b", "shared", "nameNode", "jobTracker", "cluster.colo"} <= reported.keys()
     (row,) = (each for each in made.rows("process job") if each.target and each.target.key == "workflow.engine")
     assert row.outcome is TextOutcome.ADDED
 
@@ -126,11 +126,11 @@ PLAIN = HOSTILE.replace("&amp;", "&")
 
 def test_the_script_of_pig_hands_everything_on_and_nothing_to_the_shell(tmp_path: Path) -> None:
     made = made_with(tmp_path, f'<workflow engine="pig" path="{HOSTILE}"/>')
-    told = made.document("job")["workflow"]["args"]
+    reported = made.document("job")["workflow"]["args"]
     properties = dict.fromkeys(("in", "out", "limit", "nominalTime"), "$(touch pwned) 'a' \"b\"")
-    code, calls = run(made, tmp_path, [filled(each, properties) for each in told], nameNode="hdfs://nn:8020")
+    code, calls = run(made, tmp_path, [filled(each, properties) for each in reported], nameNode="hdfs://nn:8020")
     assert code == 0
-    assert calls == [[*(filled(each, properties) for each in told), "-f", f"hdfs://nn:8020{PLAIN}"]]
+    assert calls == [[*(filled(each, properties) for each in reported), "-f", f"hdfs://nn:8020{PLAIN}"]]
     assert not list(tmp_path.rglob("pwned"))
 
 
@@ -158,10 +158,10 @@ def test_the_script_of_oozie_is_told_the_queue_and_priority_of_one_of_its_cluste
     on = text[text.index('<cluster name="main">') : text.index("</clusters>")]
     both = text.replace(on, on + on.replace('"main"', '"other"'))
     made = make_of(tmp_path, c=cluster(more=more), d=cluster("other"), p=both)
-    told = {"nameNode": "hdfs://nn:8020", "queueName": "it's $(touch pwned)", "jobPriority": "HIGH"}
-    _, calls = run(made, tmp_path, ["main", "-D", "n=1"], **told, OOZIE_SAYS="SUCCEEDED")
+    reported = {"nameNode": "hdfs://nn:8020", "queueName": "it's $(touch pwned)", "jobPriority": "HIGH"}
+    _, calls = run(made, tmp_path, ["main", "-D", "n=1"], **reported, OOZIE_SAYS="SUCCEEDED")
     assert calls[0][4:] == ["-D", "n=1", "-D", "queueName=it's $(touch pwned)", "-D", "jobPriority=HIGH"]
-    _, calls = run(made, tmp_path, ["other", "-D", "n=1"], **told, OOZIE_SAYS="SUCCEEDED")
+    _, calls = run(made, tmp_path, ["other", "-D", "n=1"], **reported, OOZIE_SAYS="SUCCEEDED")
     assert calls[0][4:] == ["-D", "n=1"]
     assert not list(tmp_path.rglob("pwned"))
     assert any("'a.b' of the cluster main" in each.text for each in made.migration.report.tasks)

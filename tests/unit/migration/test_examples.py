@@ -35,8 +35,8 @@ def test_lint_accepts_what_was_migrated(made: Made) -> None:
     report = lint(LintRequest(snapshot=from_directory(made.path), time=Noon().now()))
     assert [each for each in report.findings if each.severity is not Severity.INFO] == []
     assert made.migration.report.refused == ()
-    said = [(each.target.file, each.target.line, each.rule) for each in made.migration.report.accepted]
-    assert sorted(said) == sorted((e.finding.file, e.finding.line, e.finding.rule) for e in report.suppressed)
+    output = [(each.target.file, each.target.line, each.rule) for each in made.migration.report.accepted]
+    assert sorted(output) == sorted((e.finding.file, e.finding.line, e.finding.rule) for e in report.suppressed)
 
 
 @pytest.mark.parametrize("name", ALL_EXAMPLES)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.migration.migrated import ONE_OF_EACH_NAME, cluster, feed, make, process, sources
 from toolkit.migration.draft import MigrationRefused
-from toolkit.migration.placing import NotAConfigRepo, NotWritten, place
+from toolkit.migration.new_files import NotAConfigRepo, NotWritten, place
 
 
 def test_an_empty_folder_is_as_good_as_none(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_no_file_is_written_through_a_link(tmp_path: Path) -> None:
 KILLED_WHILE_WRITING = """
 import os, signal, sys
 from pathlib import Path
-from toolkit.migration.placing import place
+from toolkit.migration.new_files import place
 written = 0
 def at(event, arguments):
     global written

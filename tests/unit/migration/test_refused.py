@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.migration.migrated import cluster, feed, make, make_of, process, sources
 from toolkit.migration.draft import MigrationRefused
-from toolkit.migration.placing import NotAConfigRepo
+from toolkit.migration.new_files import NotAConfigRepo
 
 VALID = cluster()
 
@@ -30,7 +30,7 @@ LAUGHS = (
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("<feed", "a.xml:1:1: xml-syntax: found no well-formed XML: unclosed token"),
         ("", "a.xml:1:1: xml-syntax: found no well-formed XML: no element found"),
@@ -52,9 +52,9 @@ LAUGHS = (
         ('<?xml version="1.0" encoding="nonsense"?><a/>', "xml-syntax: found no well-formed XML: unknown encoding"),
     ],
 )
-def test_what_is_no_entity(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_no_entity(tmp_path: Path, text: str, output: str) -> None:
     (found,) = refusal(tmp_path, a=text)
-    assert said in found
+    assert output in found
 
 
 @pytest.mark.parametrize("text", [EXTERNAL, LAUGHS])
@@ -65,7 +65,7 @@ def test_no_entity_is_ever_expanded(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "output"),
     [
         (
             "<freqency>hours(1)</freqency>",
@@ -120,9 +120,9 @@ def test_no_entity_is_ever_expanded(tmp_path: Path, text: str) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_feed(tmp_path: Path, more: str, said: str) -> None:
+def test_what_is_wrong_with_a_feed(tmp_path: Path, more: str, output: str) -> None:
     (found,) = refusal(tmp_path, c=VALID, f=feed().replace("\n</feed>", f"{more}\n</feed>").replace("\n  \n", "\n"))
-    assert _without_column(found).startswith(said)
+    assert _without_column(found).startswith(output)
 
 
 def _without_column(text: str) -> str:

@@ -28,19 +28,19 @@ def _as_seen(place: CanonicalPath, other: CanonicalPath, listed: frozenset[str] 
 
 @given(st.lists(_PLACES, max_size=8), _PLACES, _LISTED)
 def test_the_index_finds_what_a_look_at_every_place_finds(
-    places: list[CanonicalPath], asked: CanonicalPath, listed: frozenset[str] | None
+    places: list[CanonicalPath], requested: CanonicalPath, listed: frozenset[str] | None
 ) -> None:
     index = LocationIndex(((place, number) for number, place in enumerate(places)), listed)
-    seen = {number: _as_seen(place, asked, listed) for number, place in enumerate(places)}
-    at = [number for number, place in seen.items() if place == asked]
-    around = [number for number, place in seen.items() if place is not None and asked.is_within(place)]
-    inside = [number for number, place in seen.items() if place is not None and place.is_within(asked)]
-    assert Counter(index.at(asked)) == Counter(at)
-    assert Counter(index.around(asked)) == Counter(around)
-    assert Counter(index.inside(asked)) == Counter(inside)
-    depths = [places[number].path.count("/") - (places[number].path == "/") for number in index.around(asked)]
+    seen = {number: _as_seen(place, requested, listed) for number, place in enumerate(places)}
+    at = [number for number, place in seen.items() if place == requested]
+    around = [number for number, place in seen.items() if place is not None and requested.is_within(place)]
+    inside = [number for number, place in seen.items() if place is not None and place.is_within(requested)]
+    assert Counter(index.at(requested)) == Counter(at)
+    assert Counter(index.around(requested)) == Counter(around)
+    assert Counter(index.inside(requested)) == Counter(inside)
+    depths = [places[number].path.count("/") - (places[number].path == "/") for number in index.around(requested)]
     assert depths == sorted(depths, reverse=True)
-    assert list(index.meeting(asked)) == [*index.at(asked), *index.around(asked), *index.inside(asked)]
+    assert list(index.meeting(requested)) == [*index.at(requested), *index.around(requested), *index.inside(requested)]
 
 
 @given(st.lists(_PLACES, max_size=8))

@@ -68,7 +68,7 @@ def test_the_specifications_table_output() -> None:
 
 
 @pytest.mark.parametrize(
-    ("of_feed", "own", "judged"),
+    ("of_feed", "own", "validation"),
     [
         ((), (), None),
         (("a",), (), ("a",)),

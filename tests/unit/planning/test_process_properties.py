@@ -17,7 +17,7 @@ FEED1 = path_feed("feed1", "/projects/bootcamp/feed1/${YEAR}-${MONTH}-${DAY}-${H
 FEED2 = path_feed("feed2", "/projects/bootcamp/feed2/${YEAR}-${MONTH}-${DAY}", frequency="days(1)")
 
 
-def told(
+def reported(
     *feeds: Feed,
     inputs: dict[str, Input] | None = None,
     outputs: dict[str, Output] | None = None,
@@ -37,7 +37,7 @@ def told(
 
 
 def test_an_instance_over_paths_is_told_all_that_the_specification_names() -> None:
-    found = told(
+    found = reported(
         FEED1,
         FEED2,
         inputs={"input1": Input(feed="feed1", start="today(0,0)", end="today(1,0)", partition="*/US")},
@@ -72,7 +72,7 @@ def test_an_instance_over_paths_is_told_all_that_the_specification_names() -> No
 
 
 def test_the_specifications_configuration_of_tables() -> None:
-    found = told(
+    found = reported(
         table_feed("clicks-raw-table", "catalog:falcon_db:input_table#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"),
         table_feed("clicks-summary-table", "catalog:falcon_db:output_table#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"),
         inputs={"input": Input(feed="clicks-raw-table", start="today(0,0)", end="today(0,0)")},
@@ -111,7 +111,7 @@ def test_lists_of_feeds_follow_the_order_of_the_process() -> None:
         "early": Input(feed="feed1", start="now(-1,0)", end="now(0,0)"),
     }
     outputs = {"a": Output(feed="feed2", instance="today(0,0)"), "b": Output(feed="feed1", instance="now(0,0)")}
-    found = told(FEED1, FEED2, inputs=reads, outputs=outputs)
+    found = reported(FEED1, FEED2, inputs=reads, outputs=outputs)
     assert (found["falconInputNames"], found["falconInputFeeds"]) == ("late#early", "feed2#feed1")
     assert found["falconInPaths"] == f"{found['late']}#{found['early']}"
     assert (found["feedNames"], found["feedInstancePaths"]) == ("feed2,feed1", f"{found['a']},{found['b']}")
@@ -121,25 +121,25 @@ def test_an_undated_place_is_told_once_for_a_range_of_instances() -> None:
     locations = FEED1.locations
     assert locations is not None
     feed = replace(FEED1, locations=replace(locations, meta="/projects/falcon/clicksMetaData"))
-    found = told(feed, inputs={"input1": Input(feed="feed1", start="today(0,0)", end="today(5,0)")})
+    found = reported(feed, inputs={"input1": Input(feed="feed1", start="today(0,0)", end="today(5,0)")})
     assert found["input1.meta"] == "/projects/falcon/clicksMetaData"
 
 
 def test_the_process_sets_a_property_of_its_cluster_anew() -> None:
-    found = told(properties={"queueName": "own"}, of_cluster={"queueName": "default", "codec": "gzip"})
+    found = reported(properties={"queueName": "own"}, of_cluster={"queueName": "default", "codec": "gzip"})
     assert (found["queueName"], found["codec"]) == ("own", "gzip")
 
 
 def test_what_feedctl_sets_cannot_be_replaced() -> None:
     hostile = {"nominalTime": "noon", "nameNode": "hdfs://other", "input1": "/other"}
     reads = {"input1": Input(feed="feed1", start="now(0,0)", end="now(0,0)")}
-    found = told(FEED1, inputs=reads, properties=hostile, of_cluster=hostile)
+    found = reported(FEED1, inputs=reads, properties=hostile, of_cluster=hostile)
     assert [found[name] for name in hostile] == ["2012-03-01T06:40Z", "file:///", found["falconInPaths"]]
 
 
 def test_functions_in_a_property_are_instants_of_the_process_and_other_texts_stay() -> None:
     text = "from ${today(0,0)} to ${ now(-1, 0) }, ${threshold}, $HOME, now(0,0)"
-    found = told(properties={"range": text, "fast": True}, timezone="Europe/Berlin")
+    found = reported(properties={"range": text, "fast": True}, timezone="Europe/Berlin")
     assert found["range"] == "from 2012-02-29T23:00Z to 2012-03-01T05:40Z, ${threshold}, $HOME, now(0,0)"
     assert found["fast"] == "true"
 
@@ -147,7 +147,7 @@ def test_functions_in_a_property_are_instants_of_the_process_and_other_texts_sta
 @pytest.mark.parametrize("value", ["${instancetime()}", "${latest(0)}", "${now(0)}"])
 def test_a_call_that_has_no_value_is_an_error_and_not_a_text(value: str) -> None:
     with pytest.raises(ElError):
-        told(properties={"time": value})
+        reported(properties={"time": value})
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ PATHS = path_feed("shown", "/data/shown/${YEAR}-${MONTH}-${DAY}-${HOUR}")
 TWO_HOURS = Input(feed="clicks", start="now(-1,0)", end="now(0,0)")
 
 
-def told(inputs: dict[str, Input], outputs: dict[str, Output]) -> tuple[str, ...]:
+def reported(inputs: dict[str, Input], outputs: dict[str, Output]) -> tuple[str, ...]:
     feeds = {each.name: each for each in (READ, MADE, PATHS)}
     site = ProcessSite(process=process(inputs, outputs), cluster=cluster(), feeds=feeds)
     there = {parse_instant(f"2012-03-01T0{hour}:00Z") for hour in range(7)}
@@ -24,7 +24,7 @@ def told(inputs: dict[str, Input], outputs: dict[str, Output]) -> tuple[str, ...
 
 
 def test_an_input_and_an_output_over_tables_make_six_arguments() -> None:
-    found = told({"clicks": TWO_HOURS}, {"counts": Output(feed="counts", instance="now(0,0)")})
+    found = reported({"clicks": TWO_HOURS}, {"counts": Output(feed="counts", instance="now(0,0)")})
     assert found == (
         "(ds='2012-03-01-05' AND region='us') OR (ds='2012-03-01-06' AND region='us')",
         "clicks",
@@ -37,6 +37,6 @@ def test_an_input_and_an_output_over_tables_make_six_arguments() -> None:
 
 def test_inputs_come_before_outputs_and_paths_stay_one_argument() -> None:
     shown = Input(feed="shown", start="now(-1,0)", end="now(0,0)")
-    found = told({"shown": shown, "clicks": TWO_HOURS}, {"out": Output(feed="shown", instance="now(0,0)")})
+    found = reported({"shown": shown, "clicks": TWO_HOURS}, {"out": Output(feed="shown", instance="now(0,0)")})
     assert found[0] == "/data/shown/2012-03-01-05,/data/shown/2012-03-01-06"
     assert found[2:] == ("clicks", "web", "/data/shown/2012-03-01-06")

@@ -10,7 +10,7 @@ from tests.unit.planning.entities import cluster, process, table_feed
 from toolkit.availability import NoRegistry
 from toolkit.entities import Input
 from toolkit.planning.process_io import ProcessSite
-from toolkit.process_runner.choosing import unsupported
+from toolkit.process_runner.selection import unsupported
 
 
 @pytest.mark.parametrize("has_registry", [True, False])

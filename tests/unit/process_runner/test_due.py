@@ -6,23 +6,23 @@ from datetime import timedelta
 
 import pytest
 
-from tests.unit.process_runner.lines import KEYS, MIDNIGHT, attempt, site
+from tests.unit.process_runner.queues import KEYS, MIDNIGHT, attempt, site
 from toolkit.entities import Order
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, Only
-from toolkit.process_runner.due import Known, line_of_due, line_of_one, line_of_range
-from toolkit.process_runner.turns import InstanceLine
+from toolkit.process_runner.due import Known, queue_of_due, queue_of_one, queue_of_range
+from toolkit.process_runner.slots import InstanceQueue
 
 NOON = MIDNIGHT + timedelta(hours=12)
 TWO = MIDNIGHT + timedelta(hours=2)
 
 
-def hours(line: InstanceLine) -> list[int]:
+def hours(line: InstanceQueue) -> list[int]:
     return [each.target.nominal_time.hour for each in line.candidates]
 
 
-def due(known: Known, order: Order = Order.FIFO) -> InstanceLine:
-    return line_of_due(site(order=order), TWO, known, NOON)
+def due(known: Known, order: Order = Order.FIFO) -> InstanceQueue:
+    return queue_of_due(site(order=order), TWO, known, NOON)
 
 
 def test_all_instances_up_to_the_nominal_time_are_due_in_the_order_of_the_process() -> None:
@@ -64,7 +64,7 @@ def test_an_instance_waits_for_its_timeout_from_its_time_or_from_when_it_was_fir
     known = dict([attempt(1, RunStatus.WAITING, created_at=MIDNIGHT + timedelta(hours=3))])
     waits = [each.target.waits_until - MIDNIGHT for each in due(known).candidates]
     assert waits == [timedelta(hours=18), timedelta(hours=9), timedelta(hours=18)]
-    early = line_of_due(site(), MIDNIGHT, {}, MIDNIGHT - timedelta(minutes=4))
+    early = queue_of_due(site(), MIDNIGHT, {}, MIDNIGHT - timedelta(minutes=4))
     assert early.candidates[0].target.waits_until == MIDNIGHT + timedelta(hours=6)
 
 
@@ -88,9 +88,9 @@ def test_an_order_that_waits_or_was_skipped_is_not_replaced_by_a_newer_instance(
 
 def test_a_named_instance_runs_unless_it_has_succeeded() -> None:
     known = dict([attempt(2, RunStatus.SUCCEEDED)])
-    assert hours(line_of_one(site(), TWO, known, NOON, is_forced=False)) == []
-    assert hours(line_of_one(site(), TWO, known, NOON, is_forced=True)) == [2]
-    failed = line_of_one(site(), TWO, dict([attempt(2, RunStatus.FAILED, retry=2)]), NOON, is_forced=False)
+    assert hours(queue_of_one(site(), TWO, known, NOON, is_forced=False)) == []
+    assert hours(queue_of_one(site(), TWO, known, NOON, is_forced=True)) == [2]
+    failed = queue_of_one(site(), TWO, dict([attempt(2, RunStatus.FAILED, retry=2)]), NOON, is_forced=False)
     assert [each.target.retries for each in failed.candidates] == [0]
 
 
@@ -99,11 +99,11 @@ def test_a_named_instance_runs_unless_it_has_succeeded() -> None:
 )
 def test_a_backfill_is_about_what_is_asked_for(only: Only | None, expected: list[int]) -> None:
     known = dict([attempt(0, RunStatus.KILLED), attempt(1, RunStatus.SUCCEEDED), attempt(3, RunStatus.WAITING)])
-    asked = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(hours=4), only=only)
-    assert hours(line_of_range(site(), asked, known, NOON)) == expected
+    requested = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(hours=4), only=only)
+    assert hours(queue_of_range(site(), requested, known, NOON)) == expected
 
 
 def test_a_backfill_runs_no_more_at_once_than_the_process_allows_and_nothing_whose_time_has_not_come() -> None:
-    asked = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(days=2), at_once=9, order=Order.LIFO)
-    line = line_of_range(site(parallel=3), asked, {}, TWO)
+    requested = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(days=2), at_once=9, order=Order.LIFO)
+    line = queue_of_range(site(parallel=3), requested, {}, TWO)
     assert (line.at_once, hours(line), line.keeps_going) == (3, [1, 0], False)

@@ -53,16 +53,16 @@ def test_each_instance_that_a_compulsory_input_waits_for_is_named_with_its_place
 
 
 def test_the_state_of_what_is_missing_is_asked_only_for_that() -> None:
-    asked: list[datetime] = []
+    calls: list[datetime] = []
 
     def state_of(feed: Feed, instant: datetime) -> str:
         assert feed is CLICKS
-        asked.append(instant)
+        calls.append(instant)
         return "partial"
 
     found = resolve_instance(site(clicks=HOURS), NOMINAL, having(clicks={"06"}), state_of)
     assert [each.state for each in found.missing] == ["partial"]
-    assert asked == [parse_instant("2012-03-01T05:00Z")]
+    assert calls == [parse_instant("2012-03-01T05:00Z")]
 
 
 def test_too_few_of_the_latest_wait_for_no_instance_in_particular() -> None:
@@ -81,15 +81,15 @@ def test_what_is_there_of_an_optional_input_is_read_and_it_is_left_out_only_when
 
 
 def test_a_feed_that_two_inputs_read_is_looked_at_once() -> None:
-    asked: list[str] = []
+    calls: list[str] = []
 
     def availability_of(feed: Feed) -> Availability:
-        asked.append(feed.name)
+        calls.append(feed.name)
         return {parse_instant("2012-03-01T06:00Z")}
 
     newest = Input(feed="clicks", start="latest(0)", end="latest(0)")
     resolve_instance(site(a=newest, b=newest), NOMINAL, availability_of)
-    assert asked == ["clicks"]
+    assert calls == ["clicks"]
 
 
 def test_a_time_that_is_no_instance_of_the_process_is_refused() -> None:

@@ -66,9 +66,9 @@ def test_a_property_that_no_variable_can_hold_is_in_the_file(tmp_path: Path) -> 
 
     assert end.succeeded
     assert json.loads((tmp_path / "copied").read_text()) == properties
-    said = (tmp_path / "logs" / "count.log").read_text()
-    assert "the property long is too long for a variable" in said
-    assert "short y, long none" in said
+    output = (tmp_path / "logs" / "count.log").read_text()
+    assert "the property long is too long for a variable" in output
+    assert "short y, long none" in output
 
 
 def test_a_failure_says_how_the_step_ended_and_the_last_that_it_said(tmp_path: Path) -> None:
@@ -148,10 +148,10 @@ def test_secrets_come_from_where_the_entity_says_and_stay_out_of_the_log(tmp_pat
 
     end = ended(a_call(tmp_path, script, workflow=workflow, variables=variables))
 
-    said = (tmp_path / "logs" / "count.log").read_text()
+    output = (tmp_path / "logs" / "count.log").read_text()
     assert end.succeeded
-    assert said.startswith("a=*** b=***\n11\nxxx")
-    assert said.endswith("x***")
+    assert output.startswith("a=*** b=***\n11\nxxx")
+    assert output.endswith("x***")
 
 
 @pytest.mark.parametrize(

@@ -179,11 +179,11 @@ def test_an_application_that_nobody_would_wait_for_is_refused(
 
 
 def test_who_says_aloud_that_an_application_is_waited_for_is_obeyed(site: Path) -> None:
-    said = "spark.yarn.submit.waitAppCompletion"
-    spark = SparkAttributes(conf={said: True}, options=("--conf", f"{said}= True "))
+    output = "spark.yarn.submit.waitAppCompletion"
+    spark = SparkAttributes(conf={output: True}, options=("--conf", f"{output}= True "))
 
     assert run(spark_call(site, workflow=Workflow(spark=spark))).succeeded
-    assert calls(site)[0].count(f"{said}=true") == 1
+    assert calls(site)[0].count(f"{output}=true") == 1
 
 
 def test_secrets_of_the_machine_do_not_go_to_a_cluster_but_providers_do(site: Path) -> None:
@@ -230,8 +230,8 @@ def test_of_a_dead_runner_only_what_yarn_has_under_the_tag_of_the_step_is_ended(
 
     assert left_over(call, None if in_log else NAMED) == frozenset()
 
-    asked = ["yarn", "application", "-list", "-appTags", tag_of(call.log)]
-    assert calls(site) == [asked, *([*KILL, each] for each in listed)]
+    requested = ["yarn", "application", "-list", "-appTags", tag_of(call.log)]
+    assert calls(site) == [requested, *([*KILL, each] for each in listed)]
 
 
 def test_tags_of_an_entity_are_kept_beside_that_of_the_step(site: Path) -> None:
@@ -271,9 +271,9 @@ def test_a_driver_counts_by_what_its_master_says_of_it_since_spark_submit_exits_
     site: Path, state: str, message: str
 ) -> None:
     call = spark_call(site)
-    said = f"Driver successfully submitted as driver-20261122120000-0001\n{state}"
+    output = f"Driver successfully submitted as driver-20261122120000-0001\n{state}"
 
-    end = run(replace(call, environment={**call.environment, "SAYS": said}))
+    end = run(replace(call, environment={**call.environment, "SAYS": output}))
 
     assert end.exit_code == 0
     assert end.succeeded is not bool(message)

@@ -187,9 +187,9 @@ class Bench:
                 clock=HandClock(),
             )
             result = runner.run(request(), Targets(to_do=(self.target,)), envelope)
-        (told,) = result.targets
-        assert isinstance(told.plan.target, DecisionTarget)
-        return told.plan
+        (reported,) = result.targets
+        assert isinstance(reported.plan.target, DecisionTarget)
+        return reported.plan
 
     def stage_anew(self) -> Path:
         """Stage other data in the place, as the run after a rejection does, which is killed before it validates."""
@@ -228,8 +228,8 @@ def test_a_rejection_that_was_killed_at_any_effect_is_finished_by_the_next_one(
         if bench.open_items:
             bench.decide(ValidationState.REJECTED)
         assert (bench.files, bench.open_items, bench.result.state) == ([], [], ValidationState.REJECTED)
-        told = [each["state"] for each in bench.audit.lines if each["what"] == "quality"]
-        assert told == ["rejected", "removed"]
+        reported = [each["state"] for each in bench.audit.lines if each["what"] == "quality"]
+        assert reported == ["rejected", "removed"]
         with pytest.raises(CannotDecide, match="nothing lies at"):
             bench.decide(ValidationState.REJECTED)
     assert at > 2

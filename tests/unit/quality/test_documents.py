@@ -10,11 +10,11 @@ import pytest
 
 from toolkit.quality.documents import (
     Answer,
-    AskedExpectation,
-    AskedPart,
     ExpectationResult,
     NotUnderstood,
     Question,
+    RequestedExpectation,
+    RequestedPart,
     read_answer,
     read_question,
     write_answer,
@@ -22,10 +22,10 @@ from toolkit.quality.documents import (
 )
 
 QUESTION = Question(
-    parts=(AskedPart(uri="hdfs://nn/a"), AskedPart(uri="/b", keys={"country": "fr"})),
+    parts=(RequestedPart(uri="hdfs://nn/a"), RequestedPart(uri="/b", keys={"country": "fr"})),
     format="csv",
     expectations=(
-        AskedExpectation(
+        RequestedExpectation(
             suite="clicks",
             position=0,
             type="expect_column_values_to_be_in_set",

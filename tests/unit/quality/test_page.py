@@ -84,12 +84,12 @@ class Elements(HTMLParser):
 
 def test_a_page_tells_what_was_judged_and_what_was_found(tmp_path: Path) -> None:
     shown = Elements(drawn(tmp_path)).text
-    for told in (
+    for output in (
         "Blocked", "clicks on primary", "2026-03-01T06:00Z", VERDICT.unit, VERDICT.data_digest, VERDICT.suites_digest,
         VERDICT.reason or "?", "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed",
         "no column", "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
     ):  # fmt: skip
-        assert told in shown
+        assert output in shown
 
 
 def test_a_value_is_text_and_nothing_that_a_browser_runs(tmp_path: Path) -> None:
@@ -162,9 +162,9 @@ def test_a_page_and_the_index_tell_what_was_decided_and_why(tmp_path: Path) -> N
     page = drawn(tmp_path)
     before = Elements(page).text
     write_decision(page, ValidationState.RELEASED, who="ann", at=SEVEN + timedelta(hours=2), reason="closed <today>")
-    told = Elements(page).text
-    assert "Released by ann on 2026-03-01 09:00:00 UTC: closed <today>" in told
-    assert before.partition("clicks on primary")[2] == told.partition("clicks on primary")[2]
+    output = Elements(page).text
+    assert "Released by ann on 2026-03-01 09:00:00 UTC: closed <today>" in output
+    assert before.partition("clicks on primary")[2] == output.partition("clicks on primary")[2]
     assert "released" in Elements(tmp_path / "index.html").text
     with pytest.raises(NoPage, match="gone"):
         write_decision(tmp_path / "gone.html", ValidationState.REJECTED, who="ann", at=SEVEN, reason="bad")

@@ -8,7 +8,7 @@ from tests.unit.entities.config_repo import FEED, repository
 from toolkit.el import parse_instant
 from toolkit.entities.quality import Expectation, Suite
 from toolkit.entities.vocabulary import ExpectationSeverity
-from toolkit.quality.documents import AskedExpectation
+from toolkit.quality.documents import RequestedExpectation
 from toolkit.quality.substitution import Filled, UnknownSuiteVariable, fill
 
 LATE = "2026-03-01T23:40Z"
@@ -51,7 +51,7 @@ def test_variables_are_filled_in_lists_and_mappings_and_other_values_stay() -> N
 def test_what_needs_an_earlier_instance_is_left_out_of_the_first_one_and_noted() -> None:
     found = filled({"min_value": "${previous.row_count}"}, {"value": 1})
     assert found.expectations == (
-        AskedExpectation(suite="clicks", position=1, type="expect_x", kwargs={"value": 1}, severity="warning"),
+        RequestedExpectation(suite="clicks", position=1, type="expect_x", kwargs={"value": 1}, severity="warning"),
     )
     where = "expectations/clicks.yaml: expectations[0] (expect_x)"
     assert found.notes == (f"{where} is left out: no earlier instance gives previous.row_count",)

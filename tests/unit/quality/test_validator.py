@@ -87,7 +87,7 @@ def test_the_severity_of_the_suite_counts_and_not_that_of_the_answer(bench: Vali
 def test_the_same_data_are_judged_once(bench: ValidatorBench) -> None:
     bench.validator.validate(bench.written, nothing)
     bench.validator.validate(bench.written, nothing)
-    assert len(bench.process.asked) == 1
+    assert len(bench.process.questions) == 1
 
 
 def test_blocked_data_stay_blocked_without_being_judged_again(bench: ValidatorBench) -> None:
@@ -95,7 +95,7 @@ def test_blocked_data_stay_blocked_without_being_judged_again(bench: ValidatorBe
     blocked(bench)
     bench.process.failing = []
     blocked(bench)
-    assert len(bench.process.asked) == 1
+    assert len(bench.process.questions) == 1
 
 
 @pytest.mark.parametrize("change", ["time", "size", "name", "more"])
@@ -141,7 +141,7 @@ def test_a_suite_that_changed_judges_again(bench: ValidatorBench) -> None:
     bench.validator.validate(bench.written, nothing)
     bench.suites = {"clicks": replace(SUITE, expectations=(*SUITE.expectations, Expectation(type=ROWS)))}
     bench.validator.validate(bench.written, nothing)
-    assert len(bench.process.asked) == 2
+    assert len(bench.process.questions) == 2
 
 
 def test_what_a_feed_only_wanted_to_be_told_of_blocks_when_it_wants_more(bench: ValidatorBench) -> None:
@@ -157,7 +157,7 @@ def test_what_a_feed_only_wanted_to_be_told_of_blocks_when_it_wants_more(bench: 
 def test_files_that_spark_would_leave_out_are_judged_by_nobody(bench: ValidatorBench, name: str) -> None:
     bench.write(name, b"not looked at")
     assert name in blocked(bench, "quality_unknown")
-    assert not bench.process.asked
+    assert not bench.process.questions
 
 
 def test_partitions_are_read_whole(bench: ValidatorBench) -> None:
@@ -173,7 +173,7 @@ def test_of_a_table_nobody_judges_what_lies_in_directories_of_its_partitions(ben
     table = TableReading(format="orc", columns={"id": "int"}, keys={})
     with pytest.raises(QualityFailed, match="not every reader looks"):
         bench.validator.validate(replace(bench.written, table=table), nothing)
-    assert bench.process.asked == []
+    assert bench.process.questions == []
     bench.validator.validate(bench.written, nothing)
 
 
@@ -188,13 +188,13 @@ def test_nobody_judges_what_links_lead_to(bench: ValidatorBench) -> None:
 def test_options_do_not_choose_the_files_that_are_judged(bench: ValidatorBench, option: str) -> None:
     bench.quality = replace(BLOCKS, options={option: "part-1*"})
     assert f"the option {option} reads other files" in blocked(bench, "quality_unknown")
-    assert not bench.process.asked
+    assert not bench.process.questions
 
 
 def test_rows_that_are_announced_are_judged_and_not_dropped(bench: ValidatorBench) -> None:
     bench.quality = replace(BLOCKS, options={"Mode": "dropMalformed"})
     assert "drops rows that are announced" in blocked(bench, "quality_unknown")
-    assert not bench.process.asked
+    assert not bench.process.questions
 
 
 def test_a_suite_that_is_not_there_takes_no_verdict_of_the_others(bench: ValidatorBench) -> None:
@@ -303,7 +303,7 @@ def test_where_it_waits_what_was_written_anew_is_not_what_was_judged_whatever_th
 def test_values_of_private_feeds_are_nowhere(bench: ValidatorBench) -> None:
     bench.tags, bench.process.failing = {"classification": "PII"}, [NOT_NULL]
     blocked(bench)
-    assert not bench.process.asked[0][0].shows_values
+    assert not bench.process.questions[0][0].shows_values
     assert "joe" not in repr(bench.pages.drawn)
     assert bench.ledger is not None
     number = result(bench).verdict_id
@@ -331,12 +331,12 @@ def test_by_hand_data_are_judged_again_and_nothing_is_admitted(bench: ValidatorB
     assert (by_hand.state, by_hand.is_by_hand, len(validation.findings)) == (ValidationState.PASSED, True, 2)
     assert not bench.validator.may_publish(bench.written)
     bench.validator.validate_by_hand(bench.written, nothing)
-    assert len(bench.process.asked) == 2
+    assert len(bench.process.questions) == 2
 
 
 def test_the_budget_of_the_feed_bounds_the_judging(bench: ValidatorBench) -> None:
     bench.validator.validate(bench.written, nothing)
-    assert bench.process.asked[0][1] == 300
+    assert bench.process.questions[0][1] == 300
 
 
 def test_what_needs_an_earlier_instance_is_left_out_of_the_first_one_aloud(bench: ValidatorBench) -> None:
@@ -363,7 +363,7 @@ def test_what_is_left_out_is_told_of_blocked_data_too_and_stays_in_the_ledger(be
     assert [row[4] for row in history_rows([(found, findings[-1])])] == ["-"]
     assert f"of {len(SUITE.expectations)} expectations" in (found.reason or "")
     blocked(bench)
-    assert len(bench.process.asked) == 1, "the same data is not asked for again as long as nothing has changed"
+    assert len(bench.process.questions) == 1, "the same data is not asked for again as long as nothing has changed"
 
 
 def test_what_was_judged_by_the_rows_of_an_earlier_instance_is_judged_again_when_they_are_others(
@@ -383,8 +383,8 @@ def test_what_was_judged_by_the_rows_of_an_earlier_instance_is_judged_again_when
     for rows, times in ((7, 2), (7, 2), (8, 3)):
         before(rows)
         bench.validator.validate(bench.written, nothing)
-        assert len(bench.process.asked) == times
-    assert bench.process.asked[-1][0].expectations[-1].kwargs == {"min_value": 8}
+        assert len(bench.process.questions) == times
+    assert bench.process.questions[-1][0].expectations[-1].kwargs == {"min_value": 8}
     before(9)
     assert bench.validator.may_publish(bench.written), "what is announced stays so"
     bench.process.failing = [NOT_NULL]
@@ -392,7 +392,7 @@ def test_what_was_judged_by_the_rows_of_an_earlier_instance_is_judged_again_when
     decide(bench, ValidationState.RELEASED)
     before(10)
     bench.validator.validate(bench.written, nothing)
-    assert len(bench.process.asked) == 4, "as what a person has decided does"
+    assert len(bench.process.questions) == 4, "as what a person has decided does"
 
 
 def test_an_instance_may_be_a_file(bench: ValidatorBench) -> None:

@@ -14,7 +14,7 @@ from toolkit.entities.vocabulary import ExpectationSeverity, OnFailure
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.validations import NewValidationResult, StoredFinding
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.quality.documents import Answer, AskedExpectation, ExpectationResult, Question
+from toolkit.quality.documents import Answer, ExpectationResult, Question, RequestedExpectation
 from toolkit.quality.validator import Author, SuiteValidator
 from toolkit.storage import FileSystem
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -48,10 +48,10 @@ class FakeProcess:
     before: Callable[[], None] = nothing
     cut: int | None = None
     values: tuple[str, ...] = ("joe",)
-    asked: list[tuple[Question, float]] = field(default_factory=list)
+    questions: list[tuple[Question, float]] = field(default_factory=list)
 
     def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
-        self.asked.append((question, budget_seconds))
+        self.questions.append((question, budget_seconds))
         self.before()
         check()
         if self.error is not None:
@@ -59,15 +59,15 @@ class FakeProcess:
         findings = tuple(map(self._found, question.expectations))
         return Answer(findings=findings[: self.cut], rows=10, seconds=1.0, engine="fake 1", refused=self.refused)
 
-    def _found(self, asked: AskedExpectation) -> ExpectationResult:
-        failed = asked.type in self.failing
+    def _found(self, questions: RequestedExpectation) -> ExpectationResult:
+        failed = questions.type in self.failing
         return ExpectationResult(
-            suite=asked.suite,
-            position=asked.position,
-            type=asked.type,
+            suite=questions.suite,
+            position=questions.position,
+            type=questions.type,
             severity="info",  # what the judge says of that does not count
             success=not failed,
-            column="user" if asked.type == NOT_NULL else "",
+            column="user" if questions.type == NOT_NULL else "",
             rows=10,
             unexpected=3 if failed else 0,
             values=self.values if failed else (),

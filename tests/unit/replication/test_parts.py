@@ -20,7 +20,7 @@ from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.targets import REMOVE, CopyRules, ReplicationPlan, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage.local.file_system import LocalFileSystem
-from toolkit.transfer.copying import SourceChanged
+from toolkit.transfer.copier import SourceChanged
 
 PARTS = ("de", "fr")
 FLAG = "_SUCCESS"

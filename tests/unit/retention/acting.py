@@ -91,10 +91,10 @@ class SharedStore(MemoryFileSystem):
             super().delete(path, below=below)
 
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        asked = list(paths)
+        requested = list(paths)
         self.broken("delete_all", below.path)
-        self.bulks.append(([path.path for path in asked], first))
-        for path in asked:
+        self.bulks.append(([path.path for path in requested], first))
+        for path in requested:
             try:
                 self.delete(path, below=below)
             except StorageError as error:

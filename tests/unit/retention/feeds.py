@@ -194,7 +194,7 @@ def context_on(system: FileSystem, run: StopSignal, conditions: Sequence[Conditi
         pool=lambda _: pool,
         copying=SharedCopying(spec_of=lambda _: StorageSpec(scheme="s3"), pool=pool),
         rate=lambda _: inf,
-        turn=lambda _: None,
+        wait_for_rate=lambda _: None,
     )
 
 

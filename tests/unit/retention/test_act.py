@@ -92,12 +92,12 @@ def test_a_base_that_can_no_longer_be_looked_at_fails_the_feed_aloud() -> None:
     hold_file = "/data/clicks/.feedctl-hold"
 
     class Locked(MemoryFileSystem):
-        asked = 0
+        requested = 0
 
         def status(self, path: CanonicalPath) -> FileStatus:
             if path.path == hold_file:
-                self.asked += 1
-                if self.asked > 1:
+                self.requested += 1
+                if self.requested > 1:
                     raise PermissionDenied(path=path)
             return super().status(path)
 

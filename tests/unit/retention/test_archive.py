@@ -86,8 +86,8 @@ def test_an_instance_goes_when_all_of_it_is_in_the_archive_and_the_audit_file_ha
     assert (seen(tmp_path, "data"), seen(tmp_path, "archive")) == (None, FILES)
     assert (seen(tmp_path, "data", "2026/03/15"), seen(tmp_path, "archive", "2026/03/15")) == (FILES, None)
     place, own = f"file://{tmp_path}/archive/{OLD}", f"file://{tmp_path}/data/{OLD}"
-    told = [each for each in audit.told() if each[0] in {place, own}]
-    assert set(told) == {(own, "done"), (place, "done")}
+    reported = [each for each in audit.reported() if each[0] in {place, own}]
+    assert set(reported) == {(own, "done"), (place, "done")}
     assert [*run(tmp_path).items] == []
 
 
@@ -248,8 +248,8 @@ def test_an_archive_that_does_not_answer_leaves_the_instance_to_the_next_run(tmp
 class StopsAfter:
     """Stops a run after so many questions."""
 
-    def __init__(self, asked: int) -> None:
-        self.left = asked
+    def __init__(self, calls: int) -> None:
+        self.left = calls
 
     def check(self) -> None:
         self.left -= 1
@@ -259,16 +259,16 @@ class StopsAfter:
 
 def test_a_run_that_is_stopped_anywhere_loses_nothing_and_leaves_nothing_of_its_own(tmp_path: Path) -> None:
     ends = set()
-    for asked in range(0, 120, 8):
-        root = tmp_path / str(asked)
+    for calls in range(0, 120, 8):
+        root = tmp_path / str(calls)
         fill(root)
-        result = run(root, process=StopsAfter(asked))
+        result = run(root, process=StopsAfter(calls))
         ends.update(outcomes(result))
-        assert FILES in (seen(root, "data"), seen(root, "archive")), asked
+        assert FILES in (seen(root, "data"), seen(root, "archive")), calls
         path = CanonicalPath.parse(f"file://{root}/data/{OLD}")
         run(root, recorder=MemoryRecorder(left=[left_by(1, path)]))
-        assert (seen(root, "data"), seen(root, "archive")) == (None, FILES), asked
-        assert own_names(root) == [], asked
+        assert (seen(root, "data"), seen(root, "archive")) == (None, FILES), calls
+        assert own_names(root) == [], calls
     assert {("done", ""), ("failed", "interrupted")} <= ends
 
 

@@ -113,14 +113,14 @@ def test_what_a_store_was_not_asked_about_is_whole_and_told_as_held() -> None:
             self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = ""
         ) -> Iterator[Deleted]:
             del below, first
-            asked = list(paths)
+            calls = list(paths)
             try:
                 self.before_effect()
                 self.files["/data/clicks/.feedctl-hold"] = b""
                 clock.forward(2)
                 self.before_effect()
             except CalledOff:
-                yield from (Deleted(path, NotBegun(path=path)) for path in asked[10:])
+                yield from (Deleted(path, NotBegun(path=path)) for path in calls[10:])
                 raise
 
     clock = HandClock()
@@ -174,18 +174,18 @@ def test_a_hold_is_seen_within_a_second_while_one_large_instance_goes() -> None:
 
 
 def test_a_stop_before_the_first_change_has_touched_nothing_and_asks_nothing() -> None:
-    guard, store, _, asked = _guard()
+    guard, store, _, calls = _guard()
     stopped = Stopped(reason="received SIGTERM")
 
     def stop(call: str, path: str) -> None:
-        asked.append(f"{call} {path}")
+        calls.append(f"{call} {path}")
         if call == "delete_all":
             raise stopped
 
     store.broken = stop
     done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
     assert {(each.result.outcome, each.result.code, each.is_open) for each in done} == {("skipped", "stopped", False)}
-    assert asked == ["status /data/clicks/.feedctl-hold", "delete_all /data/clicks"]
+    assert calls == ["status /data/clicks/.feedctl-hold", "delete_all /data/clicks"]
     assert guard.stopped is stopped
 
 
@@ -217,14 +217,14 @@ def _guard() -> tuple[Guard, SharedStore, HandClock, list[str]]:
 @pytest.mark.parametrize("answers_later", [True, False])
 def test_a_store_that_falls_silent_fails_the_rest_soon(*, answers_later: bool) -> None:
     """What was asked and not answered stays open for the next run; what was never begun is settled."""
-    store, recorder, asked = _objects(), MemoryRecorder(), list[str]()
+    store, recorder, calls = _objects(), MemoryRecorder(), list[str]()
 
     def silent(call: str, path: str) -> None:
         is_late = any(path.endswith(f"/0{month}/20") for month in (2,))
-        if call == "delete" and (is_late or asked):
-            asked.append(path)
+        if call == "delete" and (is_late or calls):
+            calls.append(path)
             raise Unreachable(path=MANY[0].path, detail="no answer for 120 s")
-        if asked and not answers_later:
+        if calls and not answers_later:
             raise Unreachable(path=MANY[0].path, detail="no answer for 120 s")
 
     store.broken = silent
@@ -235,7 +235,7 @@ def test_a_store_that_falls_silent_fails_the_rest_soon(*, answers_later: bool) -
     is_open = len(MANY) - len(settled)
     assert is_open == (168 - done if answers_later else BULK - done)
     # A store that says nothing about a hold either is not asked for more.
-    assert len(asked) == (is_open if answers_later else 2)
+    assert len(calls) == (is_open if answers_later else 2)
     assert settled.count(ItemState.DONE) == done
     messages = {each.message.rpartition("; ")[2] for each in acted.result.items if each.message}
     assert "run again when it does" in messages or answers_later

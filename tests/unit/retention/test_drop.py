@@ -31,8 +31,8 @@ def _act(store: SharedStore, recorder: MemoryRecorder | None = None) -> Acted:
 
 
 def _raise(error: Exception, call: str, path: str) -> Callable[[str, str], None]:
-    def broken(asked: str, at: str) -> None:
-        if (asked, at) == (call, path):
+    def broken(requested: str, at: str) -> None:
+        if (requested, at) == (call, path):
             raise error
 
     return broken

@@ -65,7 +65,7 @@ class Place:
         tree = TreeDelete(
             storage=lambda _: system,
             guard=guard,
-            turn=lambda _: self._wait_for_turn(guard),
+            wait_for_rate=lambda _: self._wait_for_turn(guard),
             single=single,
             now=now,
         )
@@ -201,7 +201,7 @@ def test_a_hold_that_comes_while_a_look_breaks_off_is_seen() -> None:
 
 
 def test_a_stop_between_the_look_and_the_call_has_touched_nothing() -> None:
-    place, asked = Place(), list[str]()
+    place, calls = Place(), list[str]()
     checks = 0
 
     def stop() -> None:
@@ -211,11 +211,11 @@ def test_a_stop_between_the_look_and_the_call_has_touched_nothing() -> None:
             raise Stopped(reason="received SIGTERM")
 
     place.run.on_check = stop
-    place.store.broken = lambda call, path: asked.append(f"{call} {path}")
+    place.store.broken = lambda call, path: calls.append(f"{call} {path}")
     done = place.drop()
     assert _outcomes(done) == {("skipped", "stopped")}
     assert not any(each.is_open for each in done.removed)
-    assert {each for each in asked if each.startswith("status")} == {f"status {ROOT.path}"}
+    assert {each for each in calls if each.startswith("status")} == {f"status {ROOT.path}"}
 
 
 def test_a_stop_when_nobody_can_tell_leaves_it_open() -> None:

@@ -67,16 +67,16 @@ def test_only_data_instances_are_events() -> None:
 
 def test_what_was_planned_again_was_just_seen_and_is_not_asked_for() -> None:
     class Counted(MemoryFileSystem):
-        asked = 0
+        requested = 0
 
         def status(self, path: CanonicalPath) -> FileStatus:
-            self.asked += path.path.endswith("/2026/03/01")
+            self.requested += path.path.endswith("/2026/03/01")
             return super().status(path)
 
     system = Counted()
     system.put(*days(1))
     recorder = MemoryRecorder(left=[_left("2026/03/01")])
-    system.before_delete = lambda _: setattr(system, "asked_before", system.asked)
+    system.before_delete = lambda _: setattr(system, "asked_before", system.requested)
     run(system, FeedText(), recorder=recorder)
     assert _settled(recorder) == [(7, ItemState.FAILED, "not_done", None)]
     assert vars(system)["asked_before"] == 1  # by the removal itself

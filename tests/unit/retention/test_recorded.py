@@ -157,8 +157,8 @@ def test_a_ledger_that_is_lost_stops_the_run_and_the_audit_file_has_all(record: 
     assert "is in the audit file" in str(result.stopped)
     done = [f"file://{path}" for path in gone(result)]
     assert least <= len(done) <= most
-    told = [line["path"] for line in audit.lines if line["state"] == "done" and line["kind"] == "instance:data"]
-    assert Counter(told) == Counter(done)  # one that stays open for the directories above it is told last
+    reported = [line["path"] for line in audit.lines if line["state"] == "done" and line["kind"] == "instance:data"]
+    assert Counter(reported) == Counter(done)  # one that stays open for the directories above it is told last
     assert len([effect for effect in system.effects if effect.startswith("delete")]) == len(done)
 
 

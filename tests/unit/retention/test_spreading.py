@@ -159,17 +159,17 @@ def test_a_store_with_directories_wants_no_machines() -> None:
 
 @pytest.mark.extended
 def test_without_machines_it_is_done_from_here_and_said() -> None:
-    store, asked, no_pyspark = _store(), list[int](), Unavailable("no pyspark")
+    store, calls, no_pyspark = _store(), list[int](), Unavailable("no pyspark")
 
     class NoMachines(Machines):
         def open(self) -> ExecutorPool:
-            asked.append(1)
+            calls.append(1)
             raise no_pyspark
 
     acted = _act(store, NoMachines(_removing(store)))
     assert len(acted.evicted) == len(MANY)
     assert acted.result.plan.notes[0] == "nothing was spread over other machines: no pyspark"
-    assert asked == [1]
+    assert calls == [1]
 
 
 @pytest.mark.extended

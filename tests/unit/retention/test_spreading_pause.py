@@ -82,13 +82,13 @@ def _suspended(
     """What becomes of a wave in whose middle the run is suspended; and how much was left then and a little later."""
     store = SharedStore(has=capabilities(atomic_delete=False, directories=False, parallel=2))
     store.put(*(f"{each.path.path}/part" for each in MANY))
-    orders, left, asked = RunCommands(), list[int](), list[int]()
+    orders, left, calls = RunCommands(), list[int](), list[int]()
 
     def answer(task: DeletionTask) -> Iterator[PathAnswer]:
         for path, error in store.delete_all(task.paths, below=task.base, first=task.first):
             yield PathAnswer(path, "" if error is None else error.code, "")
-            if len(store.files) <= len(MANY) - 100 and not asked:
-                asked.append(1)
+            if len(store.files) <= len(MANY) - 100 and not calls:
+                calls.append(1)
                 orders.ask(request(RequestKind.SUSPEND, 1))
 
     def pause(_: Request) -> None:

@@ -89,12 +89,12 @@ def test_a_row_that_names_no_partition_beside_a_writer_ends_no_run() -> None:
 class FailsOnce:
     """`NewHolds` of a ledger that does not answer the first time."""
 
-    asked: int = 0
+    requested: int = 0
 
     def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
         del pairs
-        self.asked += 1
-        if self.asked == 1:
+        self.requested += 1
+        if self.requested == 1:
             message = "the ledger is away"
             raise Unavailable(message)
         return False

@@ -137,20 +137,20 @@ def test_data_below_the_table_that_are_another_tables_too_stay(place: str) -> No
 
 def test_other_tables_are_asked_for_once_and_only_when_something_goes() -> None:
     class Counted(MemoryMetastore):
-        asked = 0
+        requested = 0
 
         def databases(self) -> tuple[str, ...]:
-            self.asked += 1
+            self.requested += 1
             return super().databases()
 
     metastore = Counted(["logs"])
     site = TableSite(metastore=metastore)
     site.add(YOUNG)
     site.run()
-    assert metastore.asked == 0
+    assert metastore.requested == 0
     site.add_days("01", "02")
     site.run()
-    assert (site.names, metastore.asked) == ([f"ds={YOUNG}"], 1)
+    assert (site.names, metastore.requested) == ([f"ds={YOUNG}"], 1)
 
 
 def test_locations_that_are_no_paths_stop_the_table_and_are_all_named() -> None:

@@ -186,12 +186,12 @@ def _the_audit_file_has_each_end_once(scene: Scene, acted: Acted) -> None:
     for line in ends:
         result = results[scene.items.index(next(each for each in scene.items if each.uri == line["path"]))]
         assert (line["state"], line["code"] or "") == (_STATES[result.outcome], result.code)
-    told = {str(line["path"]) for line in lines if line["what"] == "item" and line["state"] != "skipped"}
+    output = {str(line["path"]) for line in lines if line["what"] == "item" and line["state"] != "skipped"}
     planned = {each.uri for each in scene.items}
     in_items = {path for path in scene.before for each in planned if f"file://{path}".startswith(each)}
-    roots = tuple(str(each) for each in (part.root for part in scene.subtrees) if str(each) in told)
+    roots = tuple(str(each) for each in (part.root for part in scene.subtrees) if str(each) in output)
     for path in scene.before - set(scene.store.tree()) - in_items:
-        assert f"file://{path}" in told or f"file://{path}".startswith(roots), path
+        assert f"file://{path}" in output or f"file://{path}".startswith(roots), path
 
 
 def _positions(lines: Sequence[AuditLine], state: str) -> set[int]:
@@ -216,11 +216,11 @@ def _the_ledger_agrees(scene: Scene, acted: Acted) -> None:
         assert "may still happen" not in results[position].message
     for position in results.keys() - intended.keys():
         assert results[position].code == "stopped"
-    told = Counter(acted.evicted)
-    assert set(told.values()) <= {1}
+    output = Counter(acted.evicted)
+    assert set(output.values()) <= {1}
     done = {each.item.instance_key for at, each in results.items() if each.outcome is Outcome.DONE and at in settled}
-    assert done <= told.keys()
-    assert all(not scene.is_there(each) for each in scene.items if each.instance_key in told)
+    assert done <= output.keys()
+    assert all(not scene.is_there(each) for each in scene.items if each.instance_key in output)
 
 
 def test_the_scene_can_show_trouble() -> None:

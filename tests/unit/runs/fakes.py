@@ -12,7 +12,7 @@ from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
-from toolkit.ledger.runs.starting import StartRequest
+from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import Request
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStatus
 from toolkit.runs.audit_lines import AuditLine
@@ -78,7 +78,7 @@ class AuditMemory:
             raise AuditLost(place="/audit.jsonl", why="No space left on device")
         self.lines.extend(lines)
 
-    def told(self) -> list[tuple[object, object]]:
+    def reported(self) -> list[tuple[object, object]]:
         """What each line is about, and what it says of it."""
         return [(line["path"] if line["what"] == "item" else line["what"], line["state"]) for line in self.lines]
 
@@ -149,9 +149,9 @@ class MemoryRecorder:
         if self.fails_at is not None and self.records >= self.fails_at:
             raise LedgerLost(why="gone")
         ids = {run.run_id for run in runs if run.run_id is not None}
-        asked = [each for each in self.open_requests if each.request_id not in self.honoured]
+        requested = [each for each in self.open_requests if each.request_id not in self.honoured]
         lost = dict.fromkeys(ids & self.lost, "taken over")
-        return HeartbeatReply(renewed=frozenset(ids - self.lost), lost=lost, requests=tuple(asked))
+        return HeartbeatReply(renewed=frozenset(ids - self.lost), lost=lost, requests=tuple(requested))
 
     def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None:
         del run

@@ -53,7 +53,7 @@ def test_a_run_that_comes_to_its_end_has_succeeded(
     with envelope.start(start_request()) as run:
         run.check()
     assert recorder.outcomes == {1: RunOutcome(status=RunStatus.SUCCEEDED, exit_code=0)}
-    assert audit.told() == [("run", "running"), ("run", "succeeded")]
+    assert audit.reported() == [("run", "running"), ("run", "succeeded")]
 
 
 ENDINGS = [
@@ -95,7 +95,7 @@ def test_what_stands_against_a_run_is_written_down(
         envelope.start(start_request())
     recorded = envelope.skip(start_request(), caught.value)
     assert (recorded.run_id, recorder.skips) == (1, ["clicks is suspended"])
-    assert audit.told() == [("run", "skipped")]
+    assert audit.reported() == [("run", "skipped")]
 
 
 def test_a_process_that_was_told_to_stop_starts_nothing(recorder: MemoryRecorder) -> None:
@@ -124,9 +124,9 @@ def test_effects_are_in_the_audit_file_before_they_begin_and_after_they_are_done
     emptied = (item(0, "file:///data"), done(0))
     with envelope.start(start_request()) as run:
         run.record(RecordBatch(intended=[item(0), item(1, "file:///data/2")]))
-        assert audit.told()[1:] == [("batch", "intended")]
+        assert audit.reported()[1:] == [("batch", "intended")]
         run.record(RecordBatch(settled=[done(0), done(1)], audit_only=[emptied], intended=[item(2, "file:///data/3")]))
-    assert audit.told()[2:] == [
+    assert audit.reported()[2:] == [
         ("file:///data/1", "done"),
         ("file:///data/2", "done"),
         ("file:///data", "done"),
@@ -144,7 +144,7 @@ def test_what_cannot_be_intended_in_the_ledger_is_told_as_skipped_in_the_audit_f
     run.record(RecordBatch(intended=[item(0)]))
     with pytest.raises(LedgerLost), run:
         run.record(RecordBatch(settled=[done(0)], intended=[item(1, "file:///data/2")]))
-    assert audit.told()[1:] == [
+    assert audit.reported()[1:] == [
         ("batch", "intended"),
         ("file:///data/1", "done"),
         ("batch", "intended"),
@@ -197,7 +197,7 @@ def test_what_an_earlier_run_left_is_told_when_it_happened_and_not_when_it_did_n
         emptied = SettledLeftOver(left=left_item(item(0, "file:///data")), item=done(0))
         assert not run.settle_left_over(found, [emptied])
     assert len(recorder.settled_left) == 3
-    assert audit.told() == [
+    assert audit.reported() == [
         ("run", "running"),
         ("file:///data/1", "done"),
         ("file:///data", "done"),
@@ -216,7 +216,7 @@ def test_a_run_without_the_ledger_has_no_lease_and_no_number_and_is_audited(audi
             run.record(RecordBatch(settled=[done(0)]))
             assert run.left_over() == ()
     assert (run.recorded.run_id, envelope.place) == (None, None)
-    assert audit.told() == [
+    assert audit.reported() == [
         ("run", "running"),
         ("file:///data/1", "intended"),
         ("file:///data/1", "done"),
@@ -237,7 +237,7 @@ def test_many_runs_start_in_order_with_one_write_to_the_audit_file(
         runs = list(envelope.start_all([start_request(name) for name in ("a", "b", "c")], stack))
         assert [run.recorded.key.entity for run in runs] == ["a", "b", "c"]
         assert audit.calls == 1
-        assert audit.told() == [("run", "running")] * 3
+        assert audit.reported() == [("run", "running")] * 3
     assert len(recorder.outcomes) == 3
 
 
@@ -249,7 +249,7 @@ def test_one_of_many_that_something_stands_against_is_skipped_in_its_turn(
         _, skipped, _ = envelope.start_all([start_request(name) for name in ("a", "b", "c")], stack)
         assert isinstance(skipped, SkippedRun)
         assert skipped.reason is recorder.refusals["b"]
-        assert audit.told() == [("run", "running"), ("run", "skipped"), ("run", "running")]
+        assert audit.reported() == [("run", "running"), ("run", "skipped"), ("run", "running")]
 
 
 def test_many_runs_that_cannot_be_told_of_are_over_again(recorder: MemoryRecorder) -> None:

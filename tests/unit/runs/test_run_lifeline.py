@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, envelope_of, request, start_request
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
-from toolkit.runs.errors import LeaseExpired, LedgerLost, PauseAsked, RunKilled, Stopped
+from toolkit.runs.errors import LeaseExpired, LedgerLost, PauseRequested, RunKilled, Stopped
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.run import ActiveRun
 from toolkit.runs.stop import ProcessStop
@@ -40,7 +40,7 @@ class Scene:
         thread.start()
         return thread
 
-    def asked(self, kind: RequestKind, number: int) -> None:
+    def requested(self, kind: RequestKind, number: int) -> None:
         self.recorder.open_requests.append(request(kind, number))
         self.heartbeat.beat()
 
@@ -93,8 +93,8 @@ def test_a_heartbeat_that_finds_the_ledger_gone_stops_the_run(scene: Scene) -> N
 
 
 def test_a_suspended_run_waits_before_its_next_effect_until_it_is_resumed(scene: Scene) -> None:
-    scene.asked(RequestKind.SUSPEND, 1)
-    thread = scene.in_background(lambda: scene.asked(RequestKind.RESUME, 2))
+    scene.requested(RequestKind.SUSPEND, 1)
+    thread = scene.in_background(lambda: scene.requested(RequestKind.RESUME, 2))
     scene.run.check()
     thread.join()
     assert scene.recorder.statuses == [RunStatus.RUNNING, RunStatus.SUSPENDED, RunStatus.RUNNING]
@@ -106,8 +106,8 @@ def test_a_suspended_run_waits_before_its_next_effect_until_it_is_resumed(scene:
 def test_a_run_that_is_resumed_waits_until_there_is_room_for_it(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolkit.runs.stop._PLACE_SECONDS", 0.01)
     scene.recorder.full_for = 3
-    scene.asked(RequestKind.SUSPEND, 1)
-    thread = scene.in_background(lambda: scene.asked(RequestKind.RESUME, 2))
+    scene.requested(RequestKind.SUSPEND, 1)
+    thread = scene.in_background(lambda: scene.requested(RequestKind.RESUME, 2))
     scene.run.check()
     thread.join()
     assert (scene.recorder.full_for, scene.recorder.honoured) == (0, [1, 2])
@@ -118,15 +118,15 @@ def test_a_run_that_waits_for_room_can_be_suspended_again_and_killed(scene: Scen
     scene.recorder.full_for = 1000
 
     def ask() -> None:
-        scene.asked(RequestKind.RESUME, 2)
+        scene.requested(RequestKind.RESUME, 2)
         while scene.recorder.full_for == 1000:
             time.sleep(0.001)
-        scene.asked(RequestKind.SUSPEND, 3)
+        scene.requested(RequestKind.SUSPEND, 3)
         while 3 not in scene.recorder.honoured:
             time.sleep(0.001)
-        scene.asked(RequestKind.KILL, 4)
+        scene.requested(RequestKind.KILL, 4)
 
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     thread = scene.in_background(ask)
     with pytest.raises(RunKilled):
         scene.run.check()
@@ -139,22 +139,22 @@ def test_a_suspended_run_keeps_its_lease(scene: Scene) -> None:
         for _ in range(20):
             scene.clock.forward(10)
             scene.heartbeat.beat()
-        scene.asked(RequestKind.RESUME, 2)
+        scene.requested(RequestKind.RESUME, 2)
 
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     scene.in_background(let_time_pass)
     scene.run.check()
 
 
 def test_a_suspended_run_can_be_killed(scene: Scene) -> None:
-    scene.asked(RequestKind.SUSPEND, 1)
-    scene.in_background(lambda: scene.asked(RequestKind.KILL, 2))
+    scene.requested(RequestKind.SUSPEND, 1)
+    scene.in_background(lambda: scene.requested(RequestKind.KILL, 2))
     with pytest.raises(RunKilled, match="killed by bob"):
         scene.run.check()
 
 
 def test_a_suspended_run_hears_signals(scene: Scene) -> None:
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     scene.in_background(lambda: scene.process.stop(Stopped(reason="received SIGTERM")))
     with pytest.raises(Stopped, match="SIGTERM"):
         scene.run.check()
@@ -165,7 +165,7 @@ def test_a_suspended_run_that_loses_its_lease_ends(scene: Scene) -> None:
         scene.recorder.lost.add(1)
         scene.clock.forward(61)
 
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     scene.in_background(lose)
     with pytest.raises(LeaseExpired):
         scene.run.check()
@@ -173,12 +173,12 @@ def test_a_suspended_run_that_loses_its_lease_ends(scene: Scene) -> None:
 
 def test_a_second_suspend_changes_nothing_and_is_honoured(scene: Scene) -> None:
     def ask_twice() -> None:
-        scene.asked(RequestKind.SUSPEND, 2)
+        scene.requested(RequestKind.SUSPEND, 2)
         while 2 not in scene.recorder.honoured:
             time.sleep(0.001)
-        scene.asked(RequestKind.RESUME, 3)
+        scene.requested(RequestKind.RESUME, 3)
 
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     scene.in_background(ask_twice)
     scene.run.check()
     assert scene.recorder.honoured == [1, 2, 3]
@@ -203,7 +203,7 @@ def test_a_killed_run_is_killed_in_the_ledger() -> None:
 
 
 def test_threads_of_a_suspended_run_all_wait(scene: Scene) -> None:
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     checked: list[int] = []
 
     def effect() -> None:
@@ -217,14 +217,14 @@ def test_threads_of_a_suspended_run_all_wait(scene: Scene) -> None:
         time.sleep(0.001)
     time.sleep(0.05)
     assert checked == []
-    scene.asked(RequestKind.RESUME, 2)
+    scene.requested(RequestKind.RESUME, 2)
     for thread in threads:
         thread.join()
     assert len(checked) == 4
 
 
 def test_no_thread_of_a_suspended_run_goes_on_after_a_signal(scene: Scene) -> None:
-    scene.asked(RequestKind.SUSPEND, 1)
+    scene.requested(RequestKind.SUSPEND, 1)
     ended = list[str]()
 
     def effect() -> None:
@@ -249,16 +249,16 @@ def test_no_thread_of_a_suspended_run_goes_on_after_a_signal(scene: Scene) -> No
 
 def test_work_that_goes_on_elsewhere_is_to_be_called_off_before_a_run_rests(scene: Scene) -> None:
     scene.run.check_without_rest()
-    scene.asked(RequestKind.SUSPEND, 1)
-    with pytest.raises(PauseAsked):
+    scene.requested(RequestKind.SUSPEND, 1)
+    with pytest.raises(PauseRequested):
         scene.run.check_without_rest()
     resting = threading.Thread(target=scene.run.check, daemon=True)
     resting.start()
     while scene.recorder.statuses[-1] is not RunStatus.SUSPENDED:
         time.sleep(0.001)
-    with pytest.raises(PauseAsked):
+    with pytest.raises(PauseRequested):
         scene.run.check_without_rest()
-    scene.asked(RequestKind.RESUME, 2)
+    scene.requested(RequestKind.RESUME, 2)
     resting.join(10)
     scene.run.check_without_rest()
 

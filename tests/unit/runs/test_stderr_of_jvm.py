@@ -21,13 +21,13 @@ def _append(log: Path) -> int:
     return os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 
-def _gateway(server: socket.socket, asked: list[str], answers: list[str]) -> None:
+def _gateway(server: socket.socket, calls: list[str], answers: list[str]) -> None:
     """Answers so often, then is dead."""
     connection, _ = server.accept()
     with connection, connection.makefile("r") as lines:
         for answer in answers:
             while (line := lines.readline().rstrip("\n")) not in ("e", "secret"):
-                asked.append(line)
+                calls.append(line)
             connection.sendall(f"{answer}\n".encode())
 
 
@@ -40,16 +40,16 @@ def _gateway(server: socket.socket, asked: list[str], answers: list[str]) -> Non
     ],
 )
 def test_what_the_jvm_does_not_write_goes_to_the_end_of_the_log(log: Path, answers: list[str], left: str) -> None:
-    asked: list[str] = []
+    calls: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=_gateway, args=(server, asked, answers))
+        thread = threading.Thread(target=_gateway, args=(server, calls, answers))
         thread.start()
         stderr = StderrOfJvm(server.getsockname()[1], "secret", _append(log))
         assert stderr.write(b"one\n") == 4
         thread.join()
     assert stderr.write(b"two\n") == 4
     assert log.read_text() == left
-    assert ("jb25lCg==" in asked) is (left == "two\n")
+    assert ("jb25lCg==" in calls) is (left == "two\n")
 
 
 def test_without_a_jvm_everything_does(log: Path) -> None:

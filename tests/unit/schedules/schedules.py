@@ -17,7 +17,7 @@ SETTINGS = Schedules(entrypoints="/opt/entrypoints/", config_repo="/srv/feeds")
 def scheduled(
     texts: Mapping[str, str | None] | None = None,
     settings: Schedules = SETTINGS,
-    *asked: str,
+    *requested: str,
     refused: Mapping[str, NotImplementedYet] | None = None,
     environment: str = "clusters: [primary]\n",
 ) -> Schedule:
@@ -33,7 +33,7 @@ def scheduled(
         environment="prod",
         unsupported=unsupported,
     )
-    return scheduler.schedule(asked)
+    return scheduler.schedule(requested)
 
 
 def the(schedule: Schedule, kind: ActionKind) -> ScheduledAction:

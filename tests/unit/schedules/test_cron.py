@@ -74,8 +74,8 @@ def test_no_text_becomes_shell(tmp_path_factory: pytest.TempPathFactory, options
         check=True,
         env={"PATH": "/usr/bin:/bin"},
     )
-    *told, time, at, end = ran.stdout.decode().split("\0")
-    assert (told, time, end) == (list(schedule.actions[0].command[1:]), "--time", "")
+    *reported, time, at, end = ran.stdout.decode().split("\0")
+    assert (reported, time, end) == (list(schedule.actions[0].command[1:]), "--time", "")
     assert at.endswith("Z")
     assert ran.stderr == b""
 

@@ -21,13 +21,13 @@ def _shared(rate: float = float("inf")) -> SharedStores:
     return SharedStores(spec_of=lambda path: StorageSpec(scheme=path.scheme, authority=path.authority), rate=rate)
 
 
-def _asked(log: list[str], name: str) -> Callable[[], None]:
+def _requested(log: list[str], name: str) -> Callable[[], None]:
     return lambda: log.append(name)
 
 
 def test_only_the_run_whose_effect_it_is_is_asked(tmp_path: Path) -> None:
     log, shared = list[str](), _shared()
-    first, second = (shared.bound(_asked(log, name)) for name in ("first", "second"))
+    first, second = (shared.bound(_requested(log, name)) for name in ("first", "second"))
     file = CanonicalPath.parse((tmp_path / "a").as_uri())
     first.of(file).write(file, [b"1"])
     assert set(log) == {"first"}
@@ -72,13 +72,13 @@ def test_a_closed_view_begins_nothing_more() -> None:
 
 def test_runs_share_the_rate_of_a_store_and_each_is_asked_in_its_own_turn() -> None:
     log, shared = list[str](), _shared(rate=20)
-    first, second = (shared.bound(_asked(log, name)) for name in ("first", "second"))
+    first, second = (shared.bound(_requested(log, name)) for name in ("first", "second"))
     assert shared.limiter(ONE) is shared.limiter(CanonicalPath.parse("hdfs://one/b"))
     assert shared.limiter(ONE) is not shared.limiter(OTHER)
-    first.turn(ONE)
-    first.turn(ONE)
+    first.wait_for_rate(ONE)
+    first.wait_for_rate(ONE)
     assert set(log) == {"first"}
-    second.turn(ONE)
+    second.wait_for_rate(ONE)
     assert log[-1] == "second"
 
 

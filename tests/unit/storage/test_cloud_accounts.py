@@ -95,12 +95,12 @@ def test_googles_own_variable_names_another_server() -> None:
 
 def test_azures_tokens_are_sent_and_kept_until_shortly_before_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
     module = importlib.import_module("toolkit.storage.cloud.azure_tokens")
-    asked: list[str] = []
+    calls: list[str] = []
 
     def get_token(scope: str) -> object:
-        asked.append(scope)
+        calls.append(scope)
         return SimpleNamespace(
-            token=f"t{len(asked)}", expires_on=datetime.now(UTC).timestamp() + 400 * (len(asked) - 1)
+            token=f"t{len(calls)}", expires_on=datetime.now(UTC).timestamp() + 400 * (len(calls) - 1)
         )
 
     monkeypatch.setattr(module, "DefaultAzureCredential", lambda: SimpleNamespace(get_token=get_token))
@@ -110,20 +110,20 @@ def test_azures_tokens_are_sent_and_kept_until_shortly_before_their_end(monkeypa
         for _ in range(3)
     ]
     assert sent == ["Bearer t1", "Bearer t2", "Bearer t2"]
-    assert set(asked) == {"https://storage.azure.com/.default"}
+    assert set(calls) == {"https://storage.azure.com/.default"}
 
 
 @pytest.mark.parametrize("is_passing", [True, False])
 def test_who_cannot_prove_who_they_are_is_told_so(monkeypatch: pytest.MonkeyPatch, *, is_passing: bool) -> None:
-    said = "no identity"
+    output = "no identity"
 
     def refuse(_: object) -> object:
-        raise IdentityError(said, is_passing=is_passing)
+        raise IdentityError(output, is_passing=is_passing)
 
     monkeypatch.setattr(file_system, "_google", lambda: refuse)
     monkeypatch.setattr("toolkit.storage.cloud.http.time.sleep", lambda _: None)
     system = file_system.opened(StorageSpec(scheme="gs", authority="bucket"), no_check)
-    with pytest.raises(Unreachable if is_passing else PermissionDenied, match=said):
+    with pytest.raises(Unreachable if is_passing else PermissionDenied, match=output):
         system.status(CanonicalPath("gs", "bucket", "/a"))
 
 
@@ -142,8 +142,8 @@ def test_googles_errors_become_errors_of_identity(monkeypatch: pytest.MonkeyPatc
 
 def test_an_unknown_authority_is_no_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> object:
-        said = "certificate verify failed"
-        raise SSLError(said)
+        output = "certificate verify failed"
+        raise SSLError(output)
 
     monkeypatch.setattr(Session, "send", refuse)
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", "https://127.0.0.1:1")

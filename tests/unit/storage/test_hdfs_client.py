@@ -59,7 +59,7 @@ def _error(client: HdfsClient, why: str) -> StorageError:
         raise OSError(message)
 
     with pytest.raises(StorageError) as raised:
-        client.asked(_PATH, call)
+        client.bounded(_PATH, call)
     return raised.value
 
 
@@ -74,13 +74,13 @@ def test_an_authority_that_nobody_knows_is_not_waited_for(monkeypatch: pytest.Mo
 
 def test_a_host_that_has_answered_is_waited_for_when_its_name_is_gone() -> None:
     client = HdfsClient(StorageSpec(scheme="hdfs", authority=_SERVICE), BoundedCalls())
-    assert client.asked(_PATH, lambda _: 1) == 1
+    assert client.bounded(_PATH, lambda _: 1) == 1
     assert type(_error(client, "Name or service not known")) is Unreachable
 
 
 def test_a_listing_of_which_no_page_was_taken_is_no_answer() -> None:
     client = HdfsClient(StorageSpec(scheme="hdfs", authority=_SERVICE), BoundedCalls())
-    client.asked(_PATH, lambda real: real.list_status("/"))
+    client.bounded(_PATH, lambda real: real.list_status("/"))
     assert type(_error(client, "Name or service not known")) is UnknownAuthority
 
 

@@ -108,9 +108,9 @@ def test_who_is_not_logged_in_is_told_how_to(error: Exception) -> None:
 
 
 def test_a_directory_with_snapshots_says_what_to_do() -> None:
-    said = "The directory /a cannot be deleted since /a is snapshottable and already has snapshots"
-    found = hdfs_error(_rpc("org.apache.hadoop.hdfs.protocol.SnapshotException", said), _PATH)
-    assert found.detail == f"SnapshotException: {said}; delete its snapshots first"
+    output = "The directory /a cannot be deleted since /a is snapshottable and already has snapshots"
+    found = hdfs_error(_rpc("org.apache.hadoop.hdfs.protocol.SnapshotException", output), _PATH)
+    assert found.detail == f"SnapshotException: {output}; delete its snapshots first"
 
 
 def test_a_very_long_message_is_cut() -> None:
@@ -122,7 +122,7 @@ _LOOKUP = "failed to lookup address information: "
 
 
 @pytest.mark.parametrize(
-    ("said", "is_final"),
+    ("output", "is_final"),
     [
         ("Name or service not known", True),
         ("Name does not resolve", True),
@@ -132,8 +132,8 @@ _LOOKUP = "failed to lookup address information: "
         ("No address associated with hostname", False),
     ],
 )
-def test_a_resolver_that_is_in_trouble_itself_does_not_make_a_name_unknown(said: str, *, is_final: bool) -> None:
-    error = OSError(f"{_LOOKUP}{said}")
+def test_a_resolver_that_is_in_trouble_itself_does_not_make_a_name_unknown(output: str, *, is_final: bool) -> None:
+    error = OSError(f"{_LOOKUP}{output}")
     assert is_no_such_host(error) is is_final
     assert hdfs_error(error, _PATH).retriable
 

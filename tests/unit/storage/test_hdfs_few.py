@@ -21,11 +21,11 @@ class FakeClient:
 
     def __init__(self, answers: dict[str, Callable[[], bool]]) -> None:
         self.answers = answers
-        self.asked: list[str] = []
+        self.calls: list[str] = []
 
     def delete(self, path: str, *, recursive: bool) -> bool:
         assert recursive
-        self.asked.append(path)
+        self.calls.append(path)
         return self.answers.get(path, lambda: True)()
 
 
@@ -44,13 +44,13 @@ def _removed(few: FewRemovals, client: FakeClient) -> list[object]:
 def test_each_path_has_its_own_answer() -> None:
     client = FakeClient({"/data/1": lambda: False, "/data/2": _raising(DENIED)})
     assert _removed(FewRemovals(PATHS), client) == [None, NotFound, PermissionDenied, None]
-    assert client.asked == [path.path for path in PATHS]
+    assert client.calls == [path.path for path in PATHS]
 
 
 def test_behind_one_that_is_not_answered_none_is_begun() -> None:
     client = FakeClient({"/data/1": _raising(STANDBY)})
     assert _removed(FewRemovals(PATHS), client) == [None, Unreachable, Unreachable, Unreachable]
-    assert client.asked == ["/data/0", "/data/1"]
+    assert client.calls == ["/data/0", "/data/1"]
 
 
 def test_a_call_that_was_given_up_begins_no_further_removal_when_it_wakes_up() -> None:
@@ -62,6 +62,6 @@ def test_a_call_that_was_given_up_begins_no_further_removal_when_it_wakes_up() -
 
     client = FakeClient({"/data/1": late})
     few.remove(cast("Client", client))
-    assert client.asked == ["/data/0", "/data/1"]
+    assert client.calls == ["/data/0", "/data/1"]
     assert [each.error is None for each in few.answered()] == [True, True, False, False]
     assert "no answer" in str(few.answered()[2].error)

@@ -27,15 +27,15 @@ def test_every_store_that_drops_directories_asks_for_the_age_of_the_look_before_
 
 @pytest.mark.parametrize(("age", "is_sent"), [(0, True), (LOOK_SECONDS, True), (LOOK_SECONDS + 0.1, False)])
 def test_a_look_is_good_for_so_long(age: float, *, is_sent: bool) -> None:
-    times, asked = iter([10.0, 10.0 + age]), list[int]()
-    look = Look(before_effect=lambda: asked.append(1), now=lambda: next(times))
+    times, calls = iter([10.0, 10.0 + age]), list[int]()
+    look = Look(before_effect=lambda: calls.append(1), now=lambda: next(times))
     look.begin()
     if is_sent:
         look.let_through()
     else:
         with pytest.raises(LookTooOld):
             look.let_through()
-    assert asked == [1]
+    assert calls == [1]
 
 
 def test_a_look_that_did_not_begin_is_too_old() -> None:

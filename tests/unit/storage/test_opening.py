@@ -10,21 +10,21 @@ _BUCKET = StorageSpec(scheme="s3", authority="bucket")
 
 
 def test_waiting_for_a_silent_store_is_no_change() -> None:
-    asked = list[str]()
+    calls = list[str]()
     system = open_file_system(
-        _BUCKET, before_effect=lambda: asked.append("change"), while_waiting=lambda: asked.append("wait")
+        _BUCKET, before_effect=lambda: calls.append("change"), while_waiting=lambda: calls.append("wait")
     )
     assert isinstance(system, PatientFileSystem)
     system.pause(0.001)
-    assert asked == ["wait"]
+    assert calls == ["wait"]
 
 
 def test_who_says_nothing_of_waiting_is_asked_as_before_a_change() -> None:
-    asked = list[str]()
-    system = open_file_system(_BUCKET, before_effect=lambda: asked.append("change"))
+    calls = list[str]()
+    system = open_file_system(_BUCKET, before_effect=lambda: calls.append("change"))
     assert isinstance(system, PatientFileSystem)
     system.pause(0.001)
-    assert asked == ["change"]
+    assert calls == ["change"]
 
 
 def test_clients_that_were_closed_are_not_handed_out_again() -> None:

@@ -15,10 +15,10 @@ class Counting(StreamInPieces):
 
     def __init__(self, content: bytes) -> None:
         self._content = io.BytesIO(content)
-        self.asked: list[int] = []
+        self.calls: list[int] = []
 
     def piece(self, size: int) -> bytes:
-        self.asked.append(size)
+        self.calls.append(size)
         return self._content.read(size)
 
 
@@ -27,8 +27,8 @@ def test_no_piece_is_larger_than_the_most_however_much_is_asked_for() -> None:
         raw = Counting(b"123456789")
         with io.BufferedReader(raw, 2) as stream:
             assert stream.read(size) == b"123456789"
-        assert max(raw.asked) == 4
-        assert raw.asked
+        assert max(raw.calls) == 4
+        assert raw.calls
 
 
 def test_a_chunk_is_cut_into_pieces_none_of_which_is_empty() -> None:

@@ -87,10 +87,10 @@ def test_threads_share_the_rate() -> None:
 
 
 def test_each_caller_is_asked_by_its_own_check_when_its_turn_has_come() -> None:
-    asked, limiter = list[str](), RateLimiter(rate=1000)
-    limiter.acquire(lambda: asked.append("first"))
-    limiter.acquire(lambda: asked.append("second"))
-    assert [asked[0], asked[-1]] == ["first", "second"]
+    calls, limiter = list[str](), RateLimiter(rate=1000)
+    limiter.acquire(lambda: calls.append("first"))
+    limiter.acquire(lambda: calls.append("second"))
+    assert [calls[0], calls[-1]] == ["first", "second"]
 
 
 @pytest.mark.parametrize(("parallel", "rate", "calls"), [(32, float("inf"), 32), (32, 8.5, 8), (4, 0.1, 1)])

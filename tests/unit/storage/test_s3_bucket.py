@@ -30,7 +30,7 @@ class FakeClient:
     """Botocore's client with answers that are there already; the last one is given again and again."""
 
     answers: list[dict[str, object]]
-    asked: list[list[str]] = field(default_factory=list)
+    calls: list[list[str]] = field(default_factory=list)
     quiet: bool | None = None
 
     def list_objects_v2(self, **_: object) -> dict[str, object]:
@@ -48,7 +48,7 @@ class FakeClient:
     def delete_objects(self, *, Bucket: str, Delete: dict[str, object]) -> dict[str, object]:  # noqa: N803 - botocore's
         assert Bucket == "b"
         self.quiet = bool(Delete.get("Quiet"))
-        self.asked.append([each["Key"] for each in cast("Sequence[dict[str, str]]", Delete["Objects"])])
+        self.calls.append([each["Key"] for each in cast("Sequence[dict[str, str]]", Delete["Objects"])])
         return self._next()
 
     def _next(self) -> dict[str, object]:
@@ -89,9 +89,9 @@ def test_an_object_without_its_time_is_a_failure() -> None:
 
 
 def test_a_key_is_gone_only_when_the_answer_names_it() -> None:
-    asked, client = bucket(gone("a"), gone())
-    assert asked.remove(["a", "b"]) == {"b": UNANSWERED}
-    assert client.asked == [["a", "b"], ["b"]]
+    calls, client = bucket(gone("a"), gone())
+    assert calls.remove(["a", "b"]) == {"b": UNANSWERED}
+    assert client.calls == [["a", "b"], ["b"]]
     assert not client.quiet
     assert isinstance(UNANSWERED.about(AT, "b"), StorageFailure)
 
@@ -102,9 +102,9 @@ def test_a_key_that_the_second_answer_names_is_gone() -> None:
 
 def test_what_the_store_refused_stays_refused_while_others_are_asked_for_again() -> None:
     denied: dict[str, object] = {"Errors": [{"Key": "a", "Code": "AccessDenied"}]}
-    asked, client = bucket(denied, gone("b"))
-    assert {key: problem.code for key, problem in asked.remove(["a", "b"]).items()} == {"a": "AccessDenied"}
-    assert client.asked == [["a", "b"], ["b"]]
+    calls, client = bucket(denied, gone("b"))
+    assert {key: problem.code for key, problem in calls.remove(["a", "b"]).items()} == {"a": "AccessDenied"}
+    assert client.calls == [["a", "b"], ["b"]]
 
 
 def test_a_key_that_goes_alone_needs_the_answer_of_s3_too() -> None:
@@ -153,11 +153,11 @@ def test_a_proxy_that_answers_for_the_store_never_means_success(proxy: WebServer
     assert isinstance(answer.error, StorageError)
 
 
-@pytest.mark.parametrize("told", [{}, {"ContentRange": "bytes 0-9/10"}])
-def test_a_store_that_gives_other_bytes_than_the_range_is_not_believed(told: dict[str, object]) -> None:
+@pytest.mark.parametrize("reported", [{}, {"ContentRange": "bytes 0-9/10"}])
+def test_a_store_that_gives_other_bytes_than_the_range_is_not_believed(reported: dict[str, object]) -> None:
     """It ignores what it does not know, and all of the object would be taken for its end."""
     body = BytesIO(b"0123456789")
-    found, _ = bucket({"Body": body, **told})
+    found, _ = bucket({"Body": body, **reported})
     with pytest.raises(StorageFailure, match="ranges"):
         found.opened("d/x", offset=5)
     assert body.closed

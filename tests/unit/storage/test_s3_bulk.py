@@ -113,8 +113,8 @@ def test_exactly_the_keys_of_the_given_paths_go(
             assert (error, bool(target[path] & fake.denied)) == (PermissionDenied, True)
     everything = set().union(*target.values())
     flags = {f"{path.path[1:]}/{first}" for path in paths}
-    asked = set(itertools.chain.from_iterable(fake.removals))
-    assert asked <= everything | flags
+    calls = set(itertools.chain.from_iterable(fake.removals))
+    assert calls <= everything | flags
     assert stored - everything <= fake.keys
     if first:
         _assert_flags_went_first(fake, paths, first)
@@ -195,10 +195,10 @@ def test_a_path_that_failed_is_left_alone() -> None:
 
 def test_a_refused_listing_fails_only_those_that_may_not_be_listed() -> None:
     class Fenced(FakeKeys):
-        def page(self, prefix: str, **asked: object) -> object:  # type: ignore[override]
+        def page(self, prefix: str, **calls: object) -> object:  # type: ignore[override]
             if "d/3".startswith(prefix) or prefix.startswith("d/3"):
                 raise PermissionDenied(path=ROOT)
-            return super().page(prefix, **asked)  # type: ignore[arg-type]
+            return super().page(prefix, **calls)  # type: ignore[arg-type]
 
     fake = Fenced(keys={f"d/{number}/a" for number in range(6)})
     found = outcomes(removed(fake, [at(str(number)) for number in range(6)]))
@@ -244,12 +244,12 @@ def test_whoever_is_stopped_starts_nothing_new_and_tells_what_was_done() -> None
     paths = [at(f"{number:05}") for number in range(30_000)]
     fake = FakeKeys.of(f"{path.path[1:]}/a" for path in paths)
     fake.before = stop
-    told: list[Deleted] = []
+    reported: list[Deleted] = []
     with pytest.raises(Stopped), ThreadPoolExecutor(4) as pool:
-        told.extend(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=4).run(paths))
+        reported.extend(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=4).run(paths))
     assert len(fake.removals) == 2
-    assert set(outcomes(told).values()) <= {None, NotBegun}
-    gone = {f"{answer.path.path[1:]}/a" for answer in told if answer.error is None}
+    assert set(outcomes(reported).values()) <= {None, NotBegun}
+    gone = {f"{answer.path.path[1:]}/a" for answer in reported if answer.error is None}
     assert gone == set(itertools.chain.from_iterable(fake.removals))
 
 
@@ -273,35 +273,35 @@ def test_whoever_is_stopped_learns_which_paths_nothing_was_asked_about() -> None
     paths = [at(f"{number:02}") for number in range(20)]
     fake = FakeKeys.of(f"{path.path[1:]}/{number:03}" for path in paths for number in range(300))
     fake.before = stop
-    told: list[Deleted] = []
+    reported: list[Deleted] = []
     with pytest.raises(Stopped), ThreadPoolExecutor(4) as pool:
-        told.extend(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=8, sent=sent).run(paths))
-    asked = {f"/{key}".rpartition("/")[0] for key in itertools.chain.from_iterable(fake.removals)}
-    untouched = {path.path for path, error in outcomes(told).items() if error is NotBegun}
-    assert untouched == {path.path for path in paths} - asked
-    assert 0 < len(asked) < len(paths)
+        reported.extend(BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=8, sent=sent).run(paths))
+    calls = {f"/{key}".rpartition("/")[0] for key in itertools.chain.from_iterable(fake.removals)}
+    untouched = {path.path for path, error in outcomes(reported).items() if error is NotBegun}
+    assert untouched == {path.path for path in paths} - calls
+    assert 0 < len(calls) < len(paths)
 
 
 def test_a_request_without_an_answer_may_have_changed_something() -> None:
     class Stopped(Exception):  # noqa: N818 - named for what happened
         pass
 
-    asked = itertools.count()
+    calls = itertools.count()
 
     def stop(request: str) -> None:
         if request == "remove":
-            next(asked)
+            next(calls)
             raise Stopped
 
     fake = FakeKeys.of({"d/1/a"})
     fake.before = stop
-    told: list[Deleted] = []
+    reported: list[Deleted] = []
     pool = ThreadPoolExecutor(1)
-    removal = BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=1, sent=lambda: next(asked))
+    removal = BulkRemoval(fake, below=BASE, first="", pool=pool, parallel=1, sent=lambda: next(calls))
     with pytest.raises(Stopped):
-        told.extend(removal.run([at("1")]))
+        reported.extend(removal.run([at("1")]))
     pool.shutdown()
-    assert told == []
+    assert reported == []
 
 
 def test_whoever_looks_away_leaves_no_request_running() -> None:
@@ -311,9 +311,9 @@ def test_whoever_looks_away_leaves_no_request_running() -> None:
         answers = removal.run(at(f"{number:05}") for number in range(30_000))
         next(answers)
         del answers
-        asked = len(fake.removals)
+        calls = len(fake.removals)
         pool.submit(lambda: None).result()
-        assert len(fake.removals) == asked < 30
+        assert len(fake.removals) == calls < 30
 
 
 def test_what_is_outside_is_refused_and_the_rest_goes() -> None:

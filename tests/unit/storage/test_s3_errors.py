@@ -28,7 +28,7 @@ from toolkit.storage.s3.errors import KeyProblem, translated
 PATH = CanonicalPath("s3", "bucket", "/a")
 
 
-def told(error: Exception) -> StorageError:
+def reported(error: Exception) -> StorageError:
     with pytest.raises(StorageError) as raised, translated(PATH):
         raise error
     assert raised.value.path == PATH
@@ -36,7 +36,7 @@ def told(error: Exception) -> StorageError:
 
 
 def answered(code: str, status: int) -> StorageError:
-    return told(
+    return reported(
         ClientError({"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}, "X")  # type: ignore[typeddict-item] # the rest is not looked at
     )
 
@@ -77,7 +77,7 @@ def test_what_to_do_about_it_is_said() -> None:
     assert "new credentials" in str(answered("ExpiredToken", 400))
     assert "fs.s3a.endpoint.region" in str(answered("PermanentRedirect", 301))
     assert "bucket does not exist" in str(answered("NoSuchBucket", 404))
-    assert "AWS_PROFILE" in str(told(NoCredentialsError()))
+    assert "AWS_PROFILE" in str(reported(NoCredentialsError()))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_what_to_do_about_it_is_said() -> None:
     ],
 )
 def test_what_botocore_itself_raises_is_told(error: Exception, kind: type[StorageError]) -> None:
-    assert type(told(error)) is kind
+    assert type(reported(error)) is kind
 
 
 def test_a_bug_is_not_dressed_up() -> None:

@@ -48,10 +48,10 @@ def test_what_fails_is_told_and_not_kept(build: Build) -> None:
 def test_a_missing_tool_is_told_unless_it_is_built_and_needs_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "no Go"
+    output = "no Go"
 
     def missing(_: str) -> Path:
-        raise Missing(said)
+        raise Missing(output)
 
     monkeypatch.setattr(builds, "tool", missing)
     for build in (GCS, AZURITE):

@@ -24,7 +24,7 @@ from toolkit.errors import StopRequested
 from toolkit.storage import FileKind, MultipartUpload, StorageSpec, Unreachable, UploadedPart
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.threads import WorkerPool
-from toolkit.transfer.copying import TRIES, Copier
+from toolkit.transfer.copier import TRIES, Copier
 from toolkit.transfer.digests import PIECE_BYTES, digest_of
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.port import Work
@@ -242,18 +242,18 @@ def test_what_has_passed_is_told_and_taken_back_when_a_file_begins_anew(tmp_path
 
 def test_a_stop_in_the_middle_leaves_nothing_of_what_was_not_told(tmp_path: Path, pool: WorkerPool) -> None:
     files = filled(tmp_path, [f"f{number:03}" for number in range(200)])
-    told, lock = list[Copied](), threading.Lock()
+    reported, lock = list[Copied](), threading.Lock()
 
     def check() -> None:
         with lock:
-            if len(told) >= 20:
+            if len(reported) >= 20:
                 message = "told to stop"
                 raise StopRequested(message)
 
     with pytest.raises(StopRequested):
-        copier(check=check).copy_all(files, pool, told.append)
-    assert set(read(tmp_path / "to")) == {each.target.name for each in told}
-    assert 20 <= len(told) < 200
+        copier(check=check).copy_all(files, pool, reported.append)
+    assert set(read(tmp_path / "to")) == {each.target.name for each in reported}
+    assert 20 <= len(reported) < 200
 
 
 def test_a_file_waits_for_room_while_smaller_ones_go_and_a_stop_ends_the_wait(tmp_path: Path, pool: WorkerPool) -> None:

@@ -45,7 +45,7 @@ def test_ranges_joined_in_their_order_have_the_digest_of_the_file_in_one_stream(
 
 
 def test_a_file_is_read_to_its_end_and_each_chunk_may_be_the_last(tmp_path: Path) -> None:
-    path, asked = tmp_path / "file", list[int]()
+    path, calls = tmp_path / "file", list[int]()
     path.write_bytes(BLOCK * 3)
-    found = digest_of(LocalFileSystem(), CanonicalPath.parse(f"file://{path}"), lambda: asked.append(1))
-    assert (found, len(asked)) == (xxh3_128(BLOCK * 3).hexdigest(), 3)
+    found = digest_of(LocalFileSystem(), CanonicalPath.parse(f"file://{path}"), lambda: calls.append(1))
+    assert (found, len(calls)) == (xxh3_128(BLOCK * 3).hexdigest(), 3)

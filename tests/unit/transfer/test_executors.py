@@ -32,18 +32,18 @@ class FakeSpark:
     """Stands for the module of the adapter, and for the machines that it makes ready."""
 
     parallel: int = 3
-    said: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
 
     def module(self) -> ModuleType:
         """The module; loading it is noted."""
-        self.said.append("loaded")
+        self.output.append("loaded")
         module = ModuleType("fake")
         module.opened = self.opened  # type: ignore[attr-defined]
         return module
 
     def opened(self) -> FakeSpark:
         """The machines."""
-        self.said.append("opened")
+        self.output.append("opened")
         return self
 
     def run(
@@ -57,11 +57,11 @@ class FakeSpark:
     def get_ready(self, check: Callable[[], None]) -> None:
         """As the port says."""
         check()
-        self.said.append("ready")
+        self.output.append("ready")
 
     def close(self) -> None:
         """As the port says."""
-        self.said.append("closed")
+        self.output.append("closed")
 
 
 def test_machines_are_made_ready_once_and_given_back() -> None:
@@ -70,7 +70,7 @@ def test_machines_are_made_ready_once_and_given_back() -> None:
     assert machines.open() is machines.open()
     machines.close()
     machines.close()
-    assert spark.said == ["loaded", "opened", "ready", "closed"]
+    assert spark.output == ["loaded", "opened", "ready", "closed"]
 
 
 def test_targets_in_several_threads_make_one_application() -> None:
@@ -82,7 +82,7 @@ def test_targets_in_several_threads_make_one_application() -> None:
     ready.set()
     for thread in threads:
         thread.join(10)
-    assert (spark.said, opened) == (["loaded", "opened", "ready"], [spark] * 4)
+    assert (spark.output, opened) == (["loaded", "opened", "ready"], [spark] * 4)
 
 
 def test_a_run_that_is_told_to_stop_does_not_wait_for_executors() -> None:
@@ -92,13 +92,13 @@ def test_a_run_that_is_told_to_stop_does_not_wait_for_executors() -> None:
     spark = FakeSpark()
     with pytest.raises(Stopped), executors({}, load=spark.module, check=check) as machines:
         machines.open()
-    assert spark.said == ["loaded", "opened", "closed"]
+    assert spark.output == ["loaded", "opened", "closed"]
 
 
 def test_machines_that_nobody_wanted_are_never_made_ready() -> None:
     spark = FakeSpark()
     Executors(load=spark.module, check=go_on).close()
-    assert spark.said == []
+    assert spark.output == []
 
 
 def test_without_pyspark_the_error_says_what_to_do_and_it_is_tried_once() -> None:
@@ -151,20 +151,20 @@ def test_a_driver_that_must_have_a_context_has_it_before_its_work_and_gives_it_b
 
     def drive() -> None:
         with executors(YARN_DRIVER, load=spark.module):
-            spark.said.append("worked")
+            spark.output.append("worked")
             raise KeyError
 
     with pytest.raises(KeyError):
         drive()
-    assert spark.said == ["loaded", "opened", "worked", "closed"]
+    assert spark.output == ["loaded", "opened", "worked", "closed"]
 
 
 def test_any_other_driver_has_none_unless_it_asks() -> None:
     spark = FakeSpark()
     with executors({}, load=spark.module) as machines:
-        assert spark.said == []
+        assert spark.output == []
         machines.open()
-    assert spark.said == ["loaded", "opened", "ready", "closed"]
+    assert spark.output == ["loaded", "opened", "ready", "closed"]
 
 
 def test_pyspark_is_not_loaded_before_it_is_wanted() -> None:

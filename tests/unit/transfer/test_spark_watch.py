@@ -23,11 +23,11 @@ class FakeContext:
     time: float = 0.0
     active: int = 0
     is_gone: bool = False
-    asked: list[float] = field(default_factory=list)
+    calls: list[float] = field(default_factory=list)
 
     def statusTracker(self) -> FakeContext:  # noqa: N802 - Spark's name
         """Tells about stages."""
-        self.asked.append(self.time)
+        self.calls.append(self.time)
         if self.is_gone:
             raise Py4JNetworkError
         return self
@@ -75,7 +75,7 @@ def test_spark_is_asked_once_a_second() -> None:
     for tenth in range(1, 41):
         spark.time = tenth / 10
         watch.look(open_tasks=1)
-    assert len(spark.asked) <= 4
+    assert len(spark.calls) <= 4
 
 
 def test_a_jvm_that_is_gone_counts_as_nothing_going_on() -> None:

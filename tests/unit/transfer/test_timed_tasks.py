@@ -103,11 +103,11 @@ def test_a_round_that_brings_no_answer_is_the_last() -> None:
 
 
 def test_a_pause_is_followed_by_another_round_for_what_was_not_answered() -> None:
-    scene, asked = Scene(), list[int]()
+    scene, calls = Scene(), list[int]()
 
     def check() -> None:
-        asked.append(1)
-        if len(asked) in (2, 3):
+        calls.append(1)
+        if len(calls) in (2, 3):
             raise Paused
 
     scene.check = check

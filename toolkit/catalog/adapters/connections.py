@@ -171,11 +171,11 @@ class Connections:
             try:
                 answer = call(there, connection.stub)
             except Py4JJavaError as error:
-                kind, said = _said(error)
+                kind, answered = _kind_and_text(error)
                 if kind in _ANSWERED and kind != _REFUSED_CALL:
                     unfinished.pop_all()
                     self._idle.append(connection)
-                raise self._failure(about, kind, said) from error
+                raise self._failure(about, kind, answered) from error
             unfinished.pop_all()
         self._idle.append(connection)
         return answer
@@ -204,28 +204,30 @@ class Connections:
             client = there.client({**self._settings, **ours})
             return _Connection(client, there.stub(client))
         except Py4JJavaError as error:
-            raise self._failure(self.name, *_said(error)) from error
+            raise self._failure(self.name, *_kind_and_text(error)) from error
 
-    def _failure(self, about: str, kind: str, said: str) -> CatalogError:
-        detail = " ".join(said.split())[:_DETAIL_CHARACTERS]
-        if _UNKNOWN_CALL in said:
+    def _failure(self, about: str, kind: str, answered: str) -> CatalogError:
+        detail = " ".join(answered.split())[:_DETAIL_CHARACTERS]
+        if _UNKNOWN_CALL in answered:
             detail = f"{self.name} does not know a call that feedctl makes, expected Hive 2.3 to 4: {detail}"
         elif kind not in _ANSWERED:
             detail = f"{self.name}: {kind}: {detail}; what was asked for may still happen"
-        return _meaning(kind, said)(about=about, detail=detail)
+        return _meaning(kind, answered)(about=about, detail=detail)
 
 
-def _meaning(kind: str, said: str) -> type[CatalogError]:
+def _meaning(kind: str, answered: str) -> type[CatalogError]:
     by_text = _MEANINGS.items() if kind in {"MetaException", _REFUSED_CALL} else ()
-    return next((meaning for text, meaning in by_text if text.search(said)), _ANSWERED.get(kind, MetastoreUnreachable))
+    return next(
+        (meaning for text, meaning in by_text if text.search(answered)), _ANSWERED.get(kind, MetastoreUnreachable)
+    )
 
 
 def is_unknown_call(error: Py4JJavaError) -> bool:
     """Whether the metastore does not know the call; it can be asked another one."""
-    return _UNKNOWN_CALL in _said(error)[1]
+    return _UNKNOWN_CALL in _kind_and_text(error)[1]
 
 
-def _said(error: Py4JJavaError) -> tuple[str, str]:
+def _kind_and_text(error: Py4JJavaError) -> tuple[str, str]:
     exception: JavaObject = error.java_exception
     try:
         return str(exception.getClass().getSimpleName()), str(exception.getMessage() or "")

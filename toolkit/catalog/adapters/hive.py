@@ -58,8 +58,8 @@ class HiveMetastore(Metastore):
 
     @override
     def version(self) -> str:
-        said: str = self._connections.run(self._connections.name, lambda _java, stub: stub.getVersion())
-        return said
+        answer: str = self._connections.run(self._connections.name, lambda _java, stub: stub.getVersion())
+        return answer
 
     @override
     def databases(self) -> tuple[str, ...]:

@@ -23,8 +23,8 @@ def check_archive(feed: Feed) -> Iterator[Violation]:
 
 def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Pointer) -> Iterator[Violation]:
     archive = retention.archive
-    is_asked_for = retention.action is ExpiryAction.ARCHIVE
-    if archive is not None and not is_asked_for:
+    is_configured = retention.action is ExpiryAction.ARCHIVE
+    if archive is not None and not is_configured:
         yield Violation(
             pointer=(*pointer, "archive"),
             rule="archive-target",
@@ -32,7 +32,7 @@ def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Po
             hint="write action: archive, or remove the archive",
             on_key=True,
         )
-    elif archive is None and is_asked_for:
+    elif archive is None and is_configured:
         yield Violation(
             pointer=(*pointer, "action"),
             rule="archive-target",

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from toolkit.ledger.batches import making
+from toolkit.ledger.batches import creation
+from toolkit.ledger.batches.creation import announce, enqueue_downstream
 from toolkit.ledger.batches.errors import (
     BatchIsTaken,
     BatchNotPublished,
@@ -16,14 +17,13 @@ from toolkit.ledger.batches.errors import (
     UnknownServer,
     UnlistableFile,
 )
-from toolkit.ledger.batches.making import announce, enqueue_downstream
 from toolkit.ledger.batches.rows import BatchFile, BatchRow, Downstream, FeedInstance, NewFile, attach, joined, tokens
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
-from toolkit.ledger.registry.reading import RegisteredProcess
-from toolkit.ledger.registry.reading import source as registered_source
+from toolkit.ledger.registry.lookup import RegisteredProcess
+from toolkit.ledger.registry.lookup import source as registered_source
 from toolkit.ledger.registry.registration import Site
-from toolkit.ledger.runs.finding import get
+from toolkit.ledger.runs.queries import get
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import archive, batch, file, process, queue, server, step, upstream
 from toolkit.ledger.vocabulary import BatchState
@@ -180,9 +180,9 @@ def register_file(tx: Transaction, new: NewFile, *, batch_id: int | None = None)
         BatchIsTaken: a step has taken the batch and may miss the file.
     """
     if batch_id is None:
-        return add_file(tx, making.make_file_batch(tx, process_id=None, marking=None), new)
+        return add_file(tx, creation.make_file_batch(tx, process_id=None, marking=None), new)
     _lock_readers(tx, batch_id)
-    making.locked_batch(tx, batch_id)
+    creation.locked_batch(tx, batch_id)
     return _join(tx, batch_id, new)
 
 
@@ -229,13 +229,13 @@ def enqueue(
 
 
 def _new_batch(tx: Transaction, owner: RegisteredProcess, marking: str | None) -> BatchRow:
-    return making.find_batch(tx, making.make_file_batch(tx, owner.process_id, joined([marking])))
+    return creation.find_batch(tx, creation.make_file_batch(tx, owner.process_id, joined([marking])))
 
 
 def _known_batch(tx: Transaction, owner: RegisteredProcess, batch_id: int, marking: str | None) -> BatchRow:
     """A batch that is there, locked; one without a source or marking gets them now."""
     _lock_readers(tx, batch_id)
-    found = making.locked_batch(tx, batch_id)
+    found = creation.locked_batch(tx, batch_id)
     if found.state is not BatchState.PUBLISHED:
         raise BatchNotPublished(batch_id=batch_id, state=found.state)
     if found.process_id not in {None, owner.process_id}:
@@ -244,7 +244,7 @@ def _known_batch(tx: Transaction, owner: RegisteredProcess, batch_id: int, marki
         raise BatchOfAnother(batch_id=batch_id, found=f"marked {found.marking}", expected=f"marking {marking}")
     adopted = replace(found, process_id=owner.process_id, marking=found.marking or joined([marking]))
     if adopted != found:
-        making.adopt(tx, adopted)
+        creation.adopt(tx, adopted)
     return adopted
 
 

@@ -16,8 +16,8 @@ from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
 from toolkit.ledger.jobs.reference import IS_ACTIVE, PROCESS_ID, ByReference, values_of
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, any_process, locked_process
-from toolkit.ledger.runs import finding
+from toolkit.ledger.registry.lookup import RegisteredProcess, RegisteredStep, any_process, locked_process
+from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
 from toolkit.ledger.tables import batch, run, step_run
@@ -263,7 +263,7 @@ _OPEN_IN_QUEUE = (
     sa.select(run)
     .where(
         run.c.entity == given(run.c.entity),
-        is_one_of(run.c.status, *finding.OPEN),
+        is_one_of(run.c.status, *queries.OPEN),
         run.c.cluster == given(run.c.cluster),  # not process_id: SQLite would take ix_run_job and read all jobs
         is_one_of(run.c.mode, JobMode.QUEUE),
     )

@@ -8,14 +8,14 @@ from dataclasses import asdict, fields
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.jobs import taking
-from toolkit.ledger.jobs.beginning import Begun, Start, begin_again, begin_new, refuse_active
+from toolkit.ledger.jobs import batch_inputs
+from toolkit.ledger.jobs.batch_inputs import Edge
 from toolkit.ledger.jobs.current import open_in_queue, unfinished_in_queue
 from toolkit.ledger.jobs.errors import Missing, NothingEnqueued
+from toolkit.ledger.jobs.job_attempt import Begun, Start, begin_again, begin_new, refuse_active
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.jobs.taking import Edge
-from toolkit.ledger.registry.reading import STEP_COLUMNS, RegisteredProcess, RegisteredStep
-from toolkit.ledger.runs import finding
+from toolkit.ledger.registry.lookup import STEP_COLUMNS, RegisteredProcess, RegisteredStep
+from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.statements import given
@@ -85,7 +85,7 @@ _READS = (
         upstream.c.process_id.label("upstream_id"),
         process.c.name.label("upstream"),
         upstream.c.is_optional,
-        taking.oldest_unread(upstream.c.step_id, upstream.c.process_id, 1).correlate(upstream).scalar_subquery(),
+        batch_inputs.oldest_unread(upstream.c.step_id, upstream.c.process_id, 1).correlate(upstream).scalar_subquery(),
     )
     .select_from(step)
     .outerjoin(upstream, upstream.c.step_id == step.c.step_id)
@@ -98,14 +98,14 @@ _READS = (
 
 def _try_again(tx: Transaction, start: Start, last: Run, target_batch_id: int) -> Begun:
     begun = begin_again(tx, start, last.key, target_batch_id)
-    taking.take_again(tx, begun.due_ids, target_batch_id)
+    batch_inputs.take_again(tx, begun.due_ids, target_batch_id)
     return begun
 
 
 def _make_again(tx: Transaction, start: Start, ordered: Run, made_batch_id: int) -> Begun:
     """A rerun of a job that had succeeded reads the same batches and makes a new one."""
     begun = begin_new(tx, start, ordered.key)
-    taking.take_archived(tx, made_batch_id, begun.target_batch_id)
+    batch_inputs.take_archived(tx, made_batch_id, begun.target_batch_id)
     return begun
 
 
@@ -116,9 +116,9 @@ def _begin_fresh(tx: Transaction, start: Start, edges: Sequence[Edge], max_batch
         raise NothingEnqueued(site=start.process.site, missing=_missing(lacking))
     begun = begin_new(tx, start, is_first=True)
     if edges:
-        taking.take_unread(tx, edges, begun.target_batch_id, max_batches)
+        batch_inputs.take_unread(tx, edges, begun.target_batch_id, max_batches)
     else:
-        taking.take_seed(tx, begun.due_ids, begun.target_batch_id)
+        batch_inputs.take_seed(tx, begun.due_ids, begun.target_batch_id)
     return begun
 
 
@@ -131,7 +131,7 @@ def _missing(lacking: Sequence[Edge]) -> list[Missing]:
 def _wanted_again(tx: Transaction, ordered: Sequence[Run]) -> tuple[Run, int] | None:
     """The oldest order to run once more what had succeeded, and the batch that was made then."""
     for each in ordered:
-        made = None if each.status in finding.ACTIVE else _made_by(tx, each)
+        made = None if each.status in queries.ACTIVE else _made_by(tx, each)
         if made is not None:
             return each, made
     return None

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.runs import finding
+from toolkit.ledger.runs import queries
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import process, run
 from toolkit.ledger.vocabulary import JobMode, LifeCycle
@@ -27,7 +27,7 @@ PROCESS_ID = (
 )
 """The number of the process that a reference names."""
 
-IS_ACTIVE: Conditions = [is_one_of(run.c.status, *finding.ACTIVE), run.c.started_at.is_not(None)]
+IS_ACTIVE: Conditions = [is_one_of(run.c.status, *queries.ACTIVE), run.c.started_at.is_not(None)]
 """The job runs, or is suspended in the middle."""
 
 

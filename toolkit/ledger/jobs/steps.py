@@ -15,9 +15,9 @@ from toolkit.ledger.jobs.current import begun_job, running_job, step_runs
 from toolkit.ledger.jobs.errors import StepIsRunning, StepNotRunning
 from toolkit.ledger.jobs.reference import IS_ACTIVE, PROCESS_ID, ByReference, Conditions, values_of
 from toolkit.ledger.jobs.rows import JobRef, StepRun
-from toolkit.ledger.registry.reading import any_step, locked_process, unknown_step
+from toolkit.ledger.registry.lookup import any_step, locked_process, unknown_step
 from toolkit.ledger.registry.registration import Site, UnknownStep
-from toolkit.ledger.runs.finding import get
+from toolkit.ledger.runs.queries import get
 from toolkit.ledger.statements import InsertOr, Timed, given
 from toolkit.ledger.tables import process_log, queue, run, step, step_run
 from toolkit.ledger.vocabulary import QueueState, RunStatus
@@ -47,8 +47,8 @@ def init_step(
         JobIsSuspended: it is suspended in the middle.
         StepIsRunning: the step runs already.
     """
-    said = {"application_id": application_id, "log_location": log_location}
-    begun = tx.execute_timed(_BEGUN(ref), {**values_of(ref), _NAME: step, **said}).mappings().first()
+    values = {"application_id": application_id, "log_location": log_location}
+    begun = tx.execute_timed(_BEGUN(ref), {**values_of(ref), _NAME: step, **values}).mappings().first()
     if begun is None:
         raise _why_not_begun(tx, ref, step)
     tx.execute(_ACCESSED, {"of_run": begun["run_id"], "of_step": begun["step_id"], "at": begun["started_at"]})

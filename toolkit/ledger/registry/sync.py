@@ -13,7 +13,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.registry.reading import Registered, registered
+from toolkit.ledger.registry.lookup import Registered, registered
 from toolkit.ledger.registry.registration import ProcessEntry, Registration, ServerEntry, Site, StepEntry, config_group
 from toolkit.ledger.state import commands, start_check
 from toolkit.ledger.tables import process, process_property, resource, server, step, step_input, upstream
@@ -181,7 +181,7 @@ def _execute(tx: Transaction, statement: sa.Executable, rows: list[Row]) -> None
 COMMAND = "ledger sync"
 """What the record of commands calls it."""
 
-_TURN = "ledger/sync"
+_LOCK = "ledger/sync"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,7 +218,7 @@ def sync(tx: Transaction, registration: Registration, who: str) -> SyncReport:
         SafeModeIsOn: the whole installation rests.
     """
     start_check.refuse_in_safe_mode(tx)
-    _take_turn(tx)
+    _lock_sync(tx)
     changes = compare(registered(tx), registration)
     write(tx, changes, registration.snapshot)
     write_servers(tx, registration.servers)
@@ -232,9 +232,9 @@ def sync(tx: Transaction, registration: Registration, who: str) -> SyncReport:
     return report
 
 
-def _take_turn(tx: Transaction) -> None:
+def _lock_sync(tx: Transaction) -> None:
     """Two syncs at once would both insert what is new; nobody holds this row and then wants another lock."""
-    insert = tx.upsert(resource).values(resource=_TURN, fence=1)
+    insert = tx.upsert(resource).values(resource=_LOCK, fence=1)
     tx.execute(insert.on_conflict_do_update(index_elements=["resource"], set_={"fence": resource.c.fence + 1}))
 
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import IllegalTransition
-from toolkit.ledger.runs import finding, status
+from toolkit.ledger.runs import queries, status
 from toolkit.ledger.runs.errors import (
     InstanceKilled,
     InstanceSuspended,
@@ -114,24 +114,22 @@ def begin(
         InstanceSuspended: it was suspended before it began.
         InstanceKilled: it was killed before it began, and nobody has ordered a rerun.
     """
-    beginning = _Beginning(
-        key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, cause=cause, at=at or tx.now()
-    )
+    new = _NewAttempt(key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, cause=cause, at=at or tx.now())
     while True:
-        newest = None if is_first and seen is None else finding.newest(tx, key)
+        newest = None if is_first and seen is None else queries.newest(tx, key)
         is_first = False
         if newest is None or newest.status.is_terminal:
             _refuse_killed_ahead(newest)
             _refuse_unseen(newest, seen)
-            begun = _begin_new(tx, beginning, newest)
+            begun = _begin_new(tx, new, newest)
         else:
-            begun = _take_up(tx, beginning, newest)
+            begun = _take_up(tx, new, newest)
         if begun is not None:
             return begun
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Beginning:
+class _NewAttempt:
     key: RunKey
     origin: Origin
     job: JobFacts | None
@@ -160,48 +158,48 @@ def _refuse_unseen(newest: Run | None, seen: int | None) -> None:
         raise RunMeanwhile(run=newest)
 
 
-def _begin_new(tx: Transaction, beginning: _Beginning, newest: Run | None) -> Run | None:
+def _begin_new(tx: Transaction, new: _NewAttempt, newest: Run | None) -> Run | None:
     """Begin with a new attempt; None when somebody else has added one."""
-    times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), beginning.at)
-    job = asdict(beginning.job) if beginning.job else {}
-    facts = {"is_forced": beginning.is_forced, "retry": beginning.retry, "cause": beginning.cause}
+    times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), new.at)
+    job = asdict(new.job) if new.job else {}
+    facts = {"is_forced": new.is_forced, "retry": new.retry, "cause": new.cause}
     values = {"status": RunStatus.RUNNING, **facts, **times, **job}
-    begun = _add(tx, beginning.key, newest, beginning.origin, values)
+    begun = _add(tx, new.key, newest, new.origin, values)
     if begun is None:
-        _refuse_other_job(tx, beginning)
+        _refuse_other_job(tx, new)
     return begun
 
 
-def _refuse_other_job(tx: Transaction, beginning: _Beginning) -> None:
+def _refuse_other_job(tx: Transaction, new: _NewAttempt) -> None:
     """Refuse when a job with another key is active: of a process, one job at a time works on the queue."""
-    if beginning.job is None or beginning.job.mode is not JobMode.QUEUE:
+    if new.job is None or new.job.mode is not JobMode.QUEUE:
         return
-    of_process = (run.c.process_id == beginning.job.process_id) & (run.c.mode == JobMode.QUEUE)
-    is_at_work = is_one_of(run.c.status, *finding.ACTIVE) & run.c.started_at.is_not(None)
+    of_process = (run.c.process_id == new.job.process_id) & (run.c.mode == JobMode.QUEUE)
+    is_at_work = is_one_of(run.c.status, *queries.ACTIVE) & run.c.started_at.is_not(None)
     active = tx.row(Run, sa.select(run).where(of_process, is_at_work))
-    if active is not None and active.key != beginning.key:
+    if active is not None and active.key != new.key:
         raise RunIsActive(run=active)
 
 
-def _take_up(tx: Transaction, beginning: _Beginning, found: Run) -> Run | None:
+def _take_up(tx: Transaction, new: _NewAttempt, found: Run) -> Run | None:
     """Begin an attempt that is there; None when it is not to be begun any more."""
-    if found.status in finding.ACTIVE:
+    if found.status in queries.ACTIVE:
         raise _refusal(found)
-    if beginning.cause is not None and found.cause is None:
+    if new.cause is not None and found.cause is None:
         raise RunIsOrdered(run=found)
     if not _is_still_not_begun(tx, found):
         return None
     begun = status.change(tx, found.run_id, RunStatus.RUNNING)
-    is_forced = found.is_forced or beginning.is_forced
-    values = {"is_forced": is_forced, "heartbeat_at": begun.started_at, **_job_facts(beginning, found)}
-    return _update(tx, begun, {**asdict(beginning.origin), **values})
+    is_forced = found.is_forced or new.is_forced
+    values = {"is_forced": is_forced, "heartbeat_at": begun.started_at, **_job_facts(new, found)}
+    return _update(tx, begun, {**asdict(new.origin), **values})
 
 
-def _job_facts(beginning: _Beginning, found: Run) -> dict[str, object]:
-    if beginning.job is None:
+def _job_facts(new: _NewAttempt, found: Run) -> dict[str, object]:
+    if new.job is None:
         return {}
     kept = {name: value for name, value in _job_of(found).items() if value is not None}
-    return {**asdict(beginning.job), **kept}
+    return {**asdict(new.job), **kept}
 
 
 def make_job(tx: Transaction, found: Run, job: JobFacts) -> Run:
@@ -221,7 +219,7 @@ def begin_new(tx: Transaction, origins: Mapping[RunKey, Origin], at: datetime) -
         The runs that began. A key is left out when its newest attempt is not over, was killed before it began, or has
         been added by another meanwhile: `begin` says what is to be done.
     """
-    known = finding.newest_of(tx, origins)
+    known = queries.newest_of(tx, origins)
     times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), at)
     rows = [
         {
@@ -263,7 +261,7 @@ def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool
         NotTerminal: the newest attempt is not over, or there is none; nothing was changed.
     """
     while True:
-        newest = finding.newest(tx, key)
+        newest = queries.newest(tx, key)
         if newest is None or not newest.status.is_terminal:
             raise NotTerminal(key=key, run=newest)
         ordered = {"status": RunStatus.READY, "is_forced": is_forced, "cause": cause, "created_at": tx.now()}
@@ -281,7 +279,7 @@ def skip(tx: Transaction, key: RunKey, origin: Origin, reason: str) -> Run:
         returned: if it is open, its story goes on; if it is over, its outcome is what the newest attempt has to tell.
     """
     while True:
-        newest = finding.newest(tx, key)
+        newest = queries.newest(tx, key)
         if newest is not None and newest.status is not RunStatus.SKIPPED:
             return newest
         now = tx.now()
@@ -305,7 +303,7 @@ def suspend_ahead(tx: Transaction, key: RunKey, origin: Origin, reason: str | No
         IllegalTransition: it is over; nothing was changed.
     """
     while True:
-        newest = finding.newest(tx, key)
+        newest = queries.newest(tx, key)
         if newest is None:
             suspended = _add_suspended(tx, key, origin, reason)
         elif newest.status is RunStatus.SUSPENDED:

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.finding import InstanceSpan
+from toolkit.ledger.runs.queries import InstanceSpan
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import RunStatus
 

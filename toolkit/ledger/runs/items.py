@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost
-from toolkit.ledger.runs.finding import OVER, locked
+from toolkit.ledger.runs.queries import OVER, locked
 from toolkit.ledger.statements import Timed, given
 from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus

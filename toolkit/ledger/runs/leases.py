@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs import status
 from toolkit.ledger.runs.errors import LeaseHeld, LeaseLost
-from toolkit.ledger.runs.finding import get, locked
+from toolkit.ledger.runs.queries import get, locked
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.status import IsGone, never_known
 from toolkit.ledger.statements import InsertOr

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.errors import LeaseHeld
-from toolkit.ledger.runs.finding import get
+from toolkit.ledger.runs.queries import get
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
@@ -111,12 +111,12 @@ def open_evictions(tx: Transaction) -> list[OpenEviction]:
     runs = {(each.entity, each.cluster): each for each in tx.rows(Run, evicting)}
     if not runs:
         return []
-    asked = (
+    statement = (
         sa.select(run.c.entity, run.c.cluster, item.c.path)
         .join_from(item, run, item.c.run_id == run.c.run_id)
         .where(is_one_of(item.c.state, ItemState.INTENDED), run.c.life_cycle == LifeCycle.EVICTION)
         .where(run.c.entity.in_(sorted({entity for entity, _ in runs})))
         .order_by(item.c.run_id, item.c.position)
     )
-    found = ((row.path, runs.get((row.entity, row.cluster))) for row in tx.execute(asked).all())
+    found = ((row.path, runs.get((row.entity, row.cluster))) for row in tx.execute(statement).all())
     return [OpenEviction(path=path, run=eviction) for path, eviction in found if eviction is not None]

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.finding import get, is_of
+from toolkit.ledger.runs.queries import get, is_of
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.finding import is_newest
+from toolkit.ledger.runs.queries import is_newest
 from toolkit.ledger.tables import item, run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 

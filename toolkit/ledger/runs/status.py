@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.errors import IllegalTransition, moment
 from toolkit.ledger.runs.errors import RunIsOver
-from toolkit.ledger.runs.finding import ACTIVE, get, is_of, locked
+from toolkit.ledger.runs.queries import ACTIVE, get, is_of, locked
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import Timed, given
 from toolkit.ledger.tables import lease, process, queue, request, run, step_run
@@ -237,13 +237,13 @@ def ask_owner(tx: Transaction, run_id: int, kind: RequestKind, who: str) -> Requ
         UnknownRun: there is no such run.
         RunIsOver: nobody is left to honour it; nothing was changed.
     """
-    asked = locked(tx, run_id)
-    if asked.status.is_terminal:
-        raise RunIsOver(run=asked, kind=kind)
+    current = locked(tx, run_id)
+    if current.status.is_terminal:
+        raise RunIsOver(run=current, kind=kind)
     already = open_requests(tx, [run_id])
-    standing = next((each for each in already if each.kind in (kind, RequestKind.KILL)), None)
-    if standing is not None:
-        return standing
+    present = next((each for each in already if each.kind in (kind, RequestKind.KILL)), None)
+    if present is not None:
+        return present
     honour_requests(tx, [each.request_id for each in already])
     new = {"run_id": run_id, "kind": kind, "requested_by": who, "requested_at": tx.now()}
     return Request(**tx.execute(sa.insert(request).values(**new).returning(request)).mappings().one())

@@ -220,8 +220,8 @@ def repeated(context: LintContext) -> Iterator[Hit]:
     first: dict[tuple[str, str], int] = {}
     for each in _expectations(context):
         own = each.expectation
-        said = f"{own.type} {sorted(own.kwargs.items(), key=itemgetter(0))!r}"
-        position = first.setdefault((each.suite.name, said), each.position)
+        expectation_text = f"{own.type} {sorted(own.kwargs.items(), key=itemgetter(0))!r}"
+        position = first.setdefault((each.suite.name, expectation_text), each.position)
         if position != each.position:
             message = f"{own.type} with these arguments is expectations[{position}] too"
             yield each.hit(message, "remove one of them: it would be counted twice")

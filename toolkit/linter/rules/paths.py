@@ -44,16 +44,16 @@ def _made(repository: Repository) -> frozenset[tuple[str, str]]:
     )
 
 
-def _say_so(location: FeedLocation, other: FeedLocation) -> bool:
+def _declare_it(location: FeedLocation, other: FeedLocation) -> bool:
     """Whether both feeds say that they share their data; nobody means to share an archive."""
     one, two = location.feed, other.feed
-    is_said = two.name in one.shares_data_with and one.name in two.shares_data_with
-    return is_said and not (location.is_archive or other.is_archive)
+    is_declared = two.name in one.shares_data_with and one.name in two.shares_data_with
+    return is_declared and not (location.is_archive or other.is_archive)
 
 
 def _matters(location: FeedLocation, other: FeedLocation) -> bool:
     """Whether both ever use the name: undated statistics and metadata are shared by intention."""
-    if _say_so(location, other):
+    if _declare_it(location, other):
         return False
     if not (location.is_dated or location.is_data) and not (other.is_dated or other.is_data):
         return False
@@ -116,7 +116,7 @@ def nested_path(context: LintContext) -> Iterator[Hit]:
     """No feed's instances lie in another feed's instances."""
     chosen: dict[tuple[str, Pointer], tuple[FeedLocation, FeedLocation]] = {}
     for found in overlaps(context.repository):
-        outer = _worst(each for each in found.around if not _say_so(found.location, each))
+        outer = _worst(each for each in found.around if not _declare_it(found.location, each))
         if outer is not None and (
             found.location.key not in chosen or outer.is_evicted > chosen[found.location.key][1].is_evicted
         ):

@@ -70,7 +70,7 @@ def _pieces(run: range, others: Positions) -> Iterator[range]:
 
 
 _MINUTE = timedelta(minutes=1)
-_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_EARLIEST, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _LAST = _END - _MINUTE
 
 
@@ -128,7 +128,7 @@ class Existing:
         if policy.keep_last <= 0:
             return _END
         known = self._first(lambda position: self._time(position) > policy.nominal_time)
-        return self._time(known - policy.keep_last) if known >= policy.keep_last else _BEGINNING
+        return self._time(known - policy.keep_last) if known >= policy.keep_last else _EARLIEST
 
     def _held_by(self, hold: Hold) -> range:
         start, end = hold.start, hold.end

@@ -16,7 +16,7 @@ from toolkit.planning.blast_radius.places import TABLE, BoundLocation
 Period = tuple[datetime, datetime]
 """From the first instant (included) to the second (excluded)."""
 
-_BEGINNING, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_EARLIEST, _END = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def hold_order(hold: Hold) -> tuple[Period, str]:
@@ -26,7 +26,7 @@ def hold_order(hold: Hold) -> tuple[Period, str]:
 
 def period_of(hold: Hold) -> Period:
     """The period of a hold; an open end is the end of the calendar."""
-    return hold.start or _BEGINNING, hold.end or _END
+    return hold.start or _EARLIEST, hold.end or _END
 
 
 def covered(hold: Hold, others: tuple[Hold, ...]) -> Iterator[Period]:
@@ -49,9 +49,9 @@ def period_text(period: Period) -> str:
     """The period in words."""
     start, end = period
     if end == _END:
-        return "all instances" if start == _BEGINNING else f"{day_or_instant(start)} and later"
+        return "all instances" if start == _EARLIEST else f"{day_or_instant(start)} and later"
     return (
-        f"before {day_or_instant(end)}" if start == _BEGINNING else f"{day_or_instant(start)} to {day_or_instant(end)}"
+        f"before {day_or_instant(end)}" if start == _EARLIEST else f"{day_or_instant(start)} to {day_or_instant(end)}"
     )
 
 

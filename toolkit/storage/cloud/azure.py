@@ -82,11 +82,11 @@ class AzureContainer(Bucket):
             yield from ((each.stored.key, each.is_folder) for each in blobs)
 
     def _listed(self, prefix: str, delimiter: str, most: int) -> Iterator[Element]:
-        asked = {"restype": "container", "comp": "list", "include": "metadata", "maxresults": str(most)}
-        asked |= {name: value for name, value in (("prefix", prefix), ("delimiter", delimiter)) if value}
+        query = {"restype": "container", "comp": "list", "include": "metadata", "maxresults": str(most)}
+        query |= {name: value for name, value in (("prefix", prefix), ("delimiter", delimiter)) if value}
         marker = ""
         while True:
-            params = asked | ({"marker": marker} if marker else {})
+            params = query | ({"marker": marker} if marker else {})
             answer = self._client.send(self.place(prefix), Call(method="GET", url=self._container, params=params))
             with self._understood(prefix):
                 root = ET.fromstring(answer.content)

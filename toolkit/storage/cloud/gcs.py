@@ -73,11 +73,11 @@ class GcsBucket(Bucket):
 
     @override
     def pages(self, prefix: str, *, start: str = "", delimiter: str = "", most: int = MOST_KEYS) -> Iterator[Page]:
-        asked = {"prefix": prefix, "startOffset": start, "delimiter": delimiter, "maxResults": str(most)}
-        asked = {name: value for name, value in asked.items() if value}
-        asked["fields"] = f"items({_LISTED}),prefixes,nextPageToken"
+        params = {"prefix": prefix, "startOffset": start, "delimiter": delimiter, "maxResults": str(most)}
+        params = {name: value for name, value in params.items() if value}
+        params["fields"] = f"items({_LISTED}),prefixes,nextPageToken"
         while True:
-            answer = self._client.send(self.place(prefix), Call(method="GET", url=f"{self._bucket}/o", params=asked))
+            answer = self._client.send(self.place(prefix), Call(method="GET", url=f"{self._bucket}/o", params=params))
             with self._understood(prefix):
                 found = answer.json()
                 page = Page(
@@ -88,7 +88,7 @@ class GcsBucket(Bucket):
             yield page
             if not page.token:
                 return
-            asked["pageToken"] = page.token
+            params["pageToken"] = page.token
 
     @override
     def keys(self, prefix: str) -> Iterator[tuple[str, bool]]:

@@ -42,7 +42,7 @@ _ATTEMPTS = 4
 _FIRST_WAIT = 0.2
 _MOST_BYTES = 32 << 20
 """A page of 1,000 names of 1,024 bytes, each escaped, with what Azure says of each has some MB."""
-_SAID_CHARACTERS = 1000
+_MOST_CHARACTERS = 1000
 _PIECE_BYTES = 64 << 10
 _NO_SUCCESS = 300
 RESUME = 308
@@ -75,13 +75,13 @@ class IdentityError(Exception):
     """Nobody could prove who asks.
 
     Args:
-        said: why.
+        text: why.
         is_passing: whether it may work a little later.
     """
 
-    def __init__(self, said: str, *, is_passing: bool = False) -> None:
+    def __init__(self, text: str, *, is_passing: bool = False) -> None:
         self.is_passing = is_passing
-        super().__init__(said)
+        super().__init__(text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -169,15 +169,15 @@ class HttpClient:
             raise Unreachable(path=path, detail=str(error)) from error
         except IdentityError as error:
             raise (Unreachable if error.is_passing else PermissionDenied)(
-                path=path, detail=_said(str(error))
+                path=path, detail=_text(str(error))
             ) from error
         except BodyTooLong as error:
             raise StorageFailure(path=path, detail=f"the answer is not that of a store: {error}") from error
         except SSLError as error:
-            detail = f"{_said(str(error))}; REQUESTS_CA_BUNDLE names the authorities that are trusted"
+            detail = f"{_text(str(error))}; REQUESTS_CA_BUNDLE names the authorities that are trusted"
             raise StorageFailure(path=path, detail=detail) from error
         except (RequestException, HTTPError, OSError) as error:
-            raise Unreachable(path=path, detail=_said(str(error))) from error
+            raise Unreachable(path=path, detail=_text(str(error))) from error
 
     def _sent(self, path: CanonicalPath, call: Call, outgoing: Outgoing, *, is_stream: bool) -> Response:
         prepared = self._prepared(call, outgoing)
@@ -216,12 +216,12 @@ class HttpClient:
             return NoSuchRange(path=path, detail=code)
         passing = Unreachable if status >= 500 and status != 501 else StorageFailure  # noqa: PLR2004 - of HTTP
         kind = _BY_CODE.get(code, _BY_STATUS.get(status, passing))
-        said = f"HTTP {status} {code}: {_ADVICE.get(code, message)}"
-        return kind(path=path, detail=_said(said))
+        text = f"HTTP {status} {code}: {_ADVICE.get(code, message)}"
+        return kind(path=path, detail=_text(text))
 
 
-def _said(text: str) -> str:
-    return without_secrets(" ".join(text.split()))[:_SAID_CHARACTERS].rstrip(" :")
+def _text(text: str) -> str:
+    return without_secrets(" ".join(text.split()))[:_MOST_CHARACTERS].rstrip(" :")
 
 
 def _session() -> Session:

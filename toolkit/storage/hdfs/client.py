@@ -87,7 +87,7 @@ class HdfsClient:
         self._may_be_unknown = spec.authority not in _services(self._settings)
         self._client = _client(spec, self._settings, self._variables)
 
-    def asked(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
+    def bounded(self, path: CanonicalPath, call: Callable[[Client], _Answer]) -> _Answer:
         """The answer to one call.
 
         Raises:
@@ -224,16 +224,16 @@ class HdfsStream(StreamInPieces):
 
     Args:
         reader: the library's open file.
-        asked: runs one call within its time limit, and turns its error into one of the storage.
+        bounded: runs one call within its time limit, and turns its error into one of the storage.
         lost: the error for a stream whose last read was not answered: its position is not known any more.
     """
 
     most: ClassVar[int] = PIECE_BYTES
 
     def __init__(
-        self, reader: FileReader, asked: Callable[[Callable[[], bytes]], bytes], lost: Callable[[], Unreachable]
+        self, reader: FileReader, bounded: Callable[[Callable[[], bytes]], bytes], lost: Callable[[], Unreachable]
     ) -> None:
-        self._reader, self._asked, self._lost = reader, asked, lost
+        self._reader, self._bounded, self._lost = reader, bounded, lost
         self._is_lost = False
 
     def seekable(self) -> bool:
@@ -257,6 +257,6 @@ class HdfsStream(StreamInPieces):
         if self._is_lost:
             raise self._lost()
         self._is_lost = True
-        found = self._asked(lambda: self._reader.read(size))
+        found = self._bounded(lambda: self._reader.read(size))
         self._is_lost = False
         return found

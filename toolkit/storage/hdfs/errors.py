@@ -112,8 +112,8 @@ def java_error(path: CanonicalPath, java_class: str, message: str) -> StorageErr
         message: what it said; a stack trace behind it is cut off.
     """
     kind, name = java_error_kind(java_class, message), simple_name(java_class)
-    said = message.partition("\n")[0].strip()[:_LONGEST]
-    detail = (f"{name}: {said}" if kind is StorageFailure and said and name else said) or java_class
+    text = message.partition("\n")[0].strip()[:_LONGEST]
+    detail = (f"{name}: {text}" if kind is StorageFailure and text and name else text) or java_class
     advice = "; ".join(advice for of, part, advice in _ADVICE if of == name and part in message)
     return kind(path=path, detail=f"{detail}; {advice}" if advice else detail)
 

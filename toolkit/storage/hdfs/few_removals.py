@@ -26,7 +26,7 @@ class FewRemovals:
     def __init__(self, paths: Sequence[CanonicalPath]) -> None:
         self.paths = paths
         self._known: list[Deleted] = []
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._silence: str | None = None
 
     def remove(self, client: Client) -> None:
@@ -35,7 +35,7 @@ class FewRemovals:
             if self._silence is not None:
                 return
             deleted = _removed(client, path)
-            with self._turn:
+            with self._lock:
                 self._known.append(deleted)
             if isinstance(deleted.error, Unreachable):
                 self.give_up(deleted.error.detail)
@@ -46,7 +46,7 @@ class FewRemovals:
 
     def answered(self) -> Sequence[Deleted]:
         """Return the outcome of each path now; a path without an answer is `Unreachable`."""
-        with self._turn:
+        with self._lock:
             known = list(self._known)
         rest = self.paths[len(known) :]
         return known + [Deleted(path, Unreachable(path=path, detail=self._silence or "")) for path in rest]

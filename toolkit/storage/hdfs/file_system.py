@@ -125,12 +125,12 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
     @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Limit each read of the stream to the time of a call; a small file is read in one call."""
-        reader, content = self._client.asked(path, lambda client: _opened(client, path.path))
+        reader, content = self._client.bounded(path, lambda client: _opened(client, path.path))
         if content is not None:
             return io.BytesIO(content[offset:] if length is None else content[offset : offset + length])
         stream = HdfsStream(
             reader,
-            asked=lambda call: self._client.asked(path, lambda _: call()),
+            bounded=lambda call: self._client.bounded(path, lambda _: call()),
             lost=lambda: Unreachable(path=path, detail="an earlier read of it was not answered; open it again"),
         )
         stream.seek(offset)
@@ -190,7 +190,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
 
     @override
     def acl(self, path: CanonicalPath) -> tuple[str, ...]:
-        found = self._client.asked(path, lambda client: client.get_acl_status(path.path))
+        found = self._client.bounded(path, lambda client: client.get_acl_status(path.path))
         return full_acl(found.permission, [_text_of(entry) for entry in found.entries])
 
     @override
@@ -241,7 +241,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
         for _ in few.paths:
             self._before_effect()
         try:
-            self._client.asked(below, few.remove)
+            self._client.bounded(below, few.remove)
         except Unreachable as error:
             few.give_up(error.detail)
         yield from few.answered()
@@ -266,12 +266,12 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
     @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         """Send one call, which the NameNode answers from its memory."""
-        found = self._client.asked(path, lambda client: client.get_content_summary(path.path))
+        found = self._client.bounded(path, lambda client: client.get_content_summary(path.path))
         return ContentSummary(files=found.file_count, directories=found.directory_count, size=found.length)
 
     def _status(self, path: CanonicalPath) -> HdfsStatus:
         try:
-            return self._client.asked(path, lambda client: client.get_file_info(path.path))
+            return self._client.bounded(path, lambda client: client.get_file_info(path.path))
         except WrongKind as error:
             raise NotFound(path=path, detail=error.detail) from error
 
@@ -289,7 +289,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
 
     def _change(self, path: CanonicalPath, call: Callable[[Client], _Answer], look: Look | None = None) -> _Answer:
         (self._before_effect if look is None else look.let_through)()
-        return self._client.asked(path, call)
+        return self._client.bounded(path, call)
 
     def _pages(self, path: CanonicalPath) -> Iterator[Entry]:
         """Yield the entries of a listing page by page; the library requests a page when its first entry is taken."""
@@ -298,18 +298,18 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
             statuses = client.list_status(path.path)
             return statuses, page_of(statuses, path.path)
 
-        statuses, page = self._client.asked(path, first)
+        statuses, page = self._client.bounded(path, first)
         while page is not None:
             yield from page
             if len(page) < PAGE:
                 return
-            page = self._client.asked(path, lambda _: page_of(statuses, path.path))
+            page = self._client.bounded(path, lambda _: page_of(statuses, path.path))
         raise WrongKind(path=path, detail="a file")
 
     def _remove_unfinished(self, temporary: CanonicalPath) -> None:
         """Nothing that was there changes, so this is done also when the run was told to stop."""
         with suppress(StorageError):
-            self._client.asked(temporary, lambda client: client.delete(temporary.path, recursive=False))
+            self._client.bounded(temporary, lambda client: client.delete(temporary.path, recursive=False))
 
     def _write_new(
         self, path: CanonicalPath, place: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool
@@ -319,12 +319,12 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
         pieces = (piece for chunk in chunks for piece in in_pieces(chunk, PIECE_BYTES))
         first, second = next(pieces, b""), next(pieces, None)
         # A file of one piece is one call: handing it to the thread that has the time limit costs as much as the call.
-        writer = self._client.asked(path, lambda client: _begun(client, place, options, first, is_all=second is None))
+        writer = self._client.bounded(path, lambda client: _begun(client, place, options, first, is_all=second is None))
         if second is None:
             return
         for piece in chain([second], pieces):
-            self._client.asked(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
-        self._client.asked(path, lambda _: writer.close())
+            self._client.bounded(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
+        self._client.bounded(path, lambda _: writer.close())
 
 
 def _opened(client: Client, path: str) -> tuple[FileReader, bytes | None]:

@@ -101,7 +101,7 @@ class LocalFileSystem(LocalWriting):
         super().__init__(before_effect)
         self._bases = bases or Bases()
         self._open_inside = open_inside or first_way()
-        self._turns = BusyPlaces()
+        self._busy = BusyPlaces()
 
     @override
     def status(self, path: CanonicalPath) -> FileStatus:
@@ -241,7 +241,7 @@ class LocalFileSystem(LocalWriting):
             look.let_through()
         is_aside = path.name.startswith(ASIDE_PREFIX)
         aside = path if is_aside else path.parent.child(aside_name(path.name))
-        with self._turns.at(aside), opened_parent(path, below, self._bases) as parent:
+        with self._busy.at(aside), opened_parent(path, below, self._bases) as parent:
             with translated(path):
                 found = refuse_symlink(parent, path.name, path)
                 if not stat.S_ISDIR(found.st_mode):

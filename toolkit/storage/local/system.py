@@ -182,8 +182,8 @@ def by_device(parent: int, name: str) -> int:
 
 
 def _refused(parent: int, name: str) -> int:  # noqa: ARG001 - as every other way
-    told = "this machine does not tell what is mounted (neither openat2 nor /proc), so no directory is removed"
-    raise OSError(errno.ENOSYS, told, name)
+    message = "this machine does not tell what is mounted (neither openat2 nor /proc), so no directory is removed"
+    raise OSError(errno.ENOSYS, message, name)
 
 
 WAYS: tuple[OpenInside, ...] = (by_openat2, by_mount_id) if sys.platform == "linux" else (by_device,)

@@ -134,16 +134,16 @@ class Bucket(Objects):
             NotFound: the bucket does not exist.
             StorageFailure: the answer is not one of S3, or breaks its rules.
         """
-        asked: ListObjectsV2RequestTypeDef = {"Bucket": self.name, "Prefix": prefix, "MaxKeys": most}
+        params: ListObjectsV2RequestTypeDef = {"Bucket": self.name, "Prefix": prefix, "MaxKeys": most}
         if delimiter:
-            asked["Delimiter"] = delimiter
+            params["Delimiter"] = delimiter
         if token:
-            asked["ContinuationToken"] = token
+            params["ContinuationToken"] = token
         elif after:
-            asked["StartAfter"] = after
+            params["StartAfter"] = after
         place = self.place(prefix)
         with translated(place):
-            answer = self.client.list_objects_v2(**asked)
+            answer = self.client.list_objects_v2(**params)
         with understood(place):
             found = _page(answer)
         self._refuse_disorder(prefix, after, found.objects)
@@ -175,11 +175,11 @@ class Bucket(Objects):
     @override
     def opened(self, key: str, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         place = self.place(key)
-        asked: GetObjectRequestTypeDef = {"Bucket": self.name, "Key": key}
+        params: GetObjectRequestTypeDef = {"Bucket": self.name, "Key": key}
         if part := byte_range(offset, length):
-            asked["Range"] = part
+            params["Range"] = part
         with translated(place):
-            answer = self.client.get_object(**asked)
+            answer = self.client.get_object(**params)
         if offset and not answer.get("ContentRange", "").startswith(f"bytes {offset}-"):
             answer["Body"].close()
             raise StorageFailure(path=place, detail="the store does not give ranges of an object")

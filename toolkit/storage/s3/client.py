@@ -22,7 +22,7 @@ from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, Once
 from toolkit.storage.hadoop_conf import refuse_secrets, without_secrets
 from toolkit.storage.port import StorageSpec
 from toolkit.storage.s3.errors import translated
-from toolkit.storage.s3.sending import bound
+from toolkit.storage.s3.session import bound
 from toolkit.storage.trusted_addresses import UntrustedEndpoint, is_trusted_endpoint
 from toolkit.variables import process_variables
 

@@ -123,7 +123,7 @@ class KeyProblem(NamedTuple):
 
     def about(self, path: CanonicalPath, key: str) -> StorageError:
         """The error of the path that the key belongs to."""
-        return _kind(self.code, 0)(path=path, detail=f"key {key!r}: {_said(self.code, self.message)}")
+        return _kind(self.code, 0)(path=path, detail=f"key {key!r}: {_text(self.code, self.message)}")
 
 
 UNANSWERED = KeyProblem("NotAnswered", "the answer of the store does not name this key, so it is not that of S3")
@@ -160,10 +160,10 @@ _LONGEST = 1000
 
 
 def _from_answer(error: ClientError, path: CanonicalPath) -> StorageError:
-    said = error.response.get("Error", {})
-    code, message = said.get("Code", ""), said.get("Message", "")
+    text = error.response.get("Error", {})
+    code, message = text.get("Code", ""), text.get("Message", "")
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return _kind(code, status)(path=path, detail=_said(code, message))
+    return _kind(code, status)(path=path, detail=_text(code, message))
 
 
 def _kind(code: str, status: int) -> type[StorageError]:
@@ -172,21 +172,21 @@ def _kind(code: str, status: int) -> type[StorageError]:
     return _BY_CODE.get(code, by_status)
 
 
-def _said(code: str, message: str) -> str:
+def _text(code: str, message: str) -> str:
     return f"{code[:_LONGEST]}: {_ADVICE.get(code, message)[:_LONGEST]}".removesuffix(": ")
 
 
 def _from_botocore(error: BotoCoreError, path: CanonicalPath) -> StorageError:
     if isinstance(error, NoCredentialsError):
         return PermissionDenied(path=path, detail=_LOOKED_IN)
-    said = without_secrets(str(error))
+    text = without_secrets(str(error))
     if isinstance(error, _CREDENTIALS):
-        return PermissionDenied(path=path, detail=said)
+        return PermissionDenied(path=path, detail=text)
     if isinstance(error, SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return StorageFailure(path=path, detail=f"{said}; AWS_CA_BUNDLE names the authorities that are trusted")
+        return StorageFailure(path=path, detail=f"{text}; AWS_CA_BUNDLE names the authorities that are trusted")
     if isinstance(error, _SILENCES):
-        return Unreachable(path=path, detail=said)
-    return StorageFailure(path=path, detail=said)
+        return Unreachable(path=path, detail=text)
+    return StorageFailure(path=path, detail=text)
 
 
 _CREDENTIALS = (PartialCredentialsError, CredentialRetrievalError, TokenRetrievalError, ProfileNotFound)

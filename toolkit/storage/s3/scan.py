@@ -30,7 +30,7 @@ class DeleteTarget:
     _unread: int = 2
     _going: int = 0
     _is_seen: bool = False
-    _is_flag_asked: bool = False
+    _is_flag_requested: bool = False
     _is_flag_gone: bool = False
     _counted: int = 0
     _held: list[str] = field(default_factory=list)
@@ -48,29 +48,29 @@ class DeleteTarget:
             return ()
         if not self.flag:
             return self._sent(keys)
-        if self._is_flag_asked:
+        if self._is_flag_requested:
             self._held.extend(key for key in keys if key != self.flag)
             return self._released() if self._is_flag_gone else ()
         self._held.extend(keys)
-        return self._flag_asked()
+        return self._request_flag()
 
-    def _flag_asked(self) -> Sequence[str]:
+    def _request_flag(self) -> Sequence[str]:
         if self.flag in self._held:
             self._held.remove(self.flag)
         elif not self._unread:
-            self._is_flag_asked = self._is_flag_gone = True
+            self._is_flag_requested = self._is_flag_gone = True
             return self._released()
         elif self._held in ([], [self.key]):
             return ()
         # Else there are more keys than one page has. Asking for a flag that may not be there costs less than to keep
         # all keys back until it is reached.
-        self._is_flag_asked = True
+        self._is_flag_requested = True
         return self._sent([self.flag])
 
     def gone(self, key: str) -> Sequence[str]:
         """Take that a key is confirmed to be gone, and give the keys that may go because of it."""
         self._going -= 1
-        if key != self.flag or not self._is_flag_asked or self._is_flag_gone:
+        if key != self.flag or not self._is_flag_requested or self._is_flag_gone:
             return ()
         self._is_flag_gone = True
         return self._released() if self.error is None else ()

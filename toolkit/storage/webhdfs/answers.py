@@ -55,8 +55,8 @@ def remote_exception(response: Response) -> RemoteException:
     """The exception in the body of a refusal, of which `BoundedAdapter` has read the begin."""
     try:
         found: Any = parse_json(response.content)
-        said = found["RemoteException"]
-        java_class, message = str(said["javaClassName"]), str(said.get("message", ""))
+        fields = found["RemoteException"]
+        java_class, message = str(fields["javaClassName"]), str(fields.get("message", ""))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return RemoteException(java_class="", message=_shortened(response))
     return RemoteException(java_class=java_class[:_LONGEST], message=message[:_LONGEST_MESSAGE])

@@ -57,7 +57,7 @@ class NameNodes:
         self._calls, self._listings = BoundedCalls(whole), BoundedCalls(whole * _LISTING_TIMES)
         self._bodies = BoundedCalls(seconds)
 
-    def _asked(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> Response:
+    def _request(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> Response:
         """The answer to one operation, a redirection included; the caller closes it.
 
         A NameNode that is on standby, or that the request did not get to, did nothing: the next one is asked. One
@@ -70,12 +70,12 @@ class NameNodes:
         place = _quoted(path)
         failure: StorageError | None = None
         for _ in self._urls:
-            turn = self._active
-            url = f"{self._urls[turn % len(self._urls)]}{_PREFIX}{place}"
+            active = self._active
+            url = f"{self._urls[active % len(self._urls)]}{_PREFIX}{place}"
             try:
                 response = self._sent(method, url, {"op": op, **params})
             except RequestException as error:
-                self._turned(turn)
+                self._switched(active)
                 failure = silence(path, error)
                 if was_not_sent(error):
                     continue
@@ -86,7 +86,7 @@ class NameNodes:
                 failure = refusal(path, response)
                 if not is_not_active(remote_exception(response).java_class):
                     raise failure
-                self._turned(turn)
+                self._switched(active)
         raise failure or StorageFailure(path=path, detail="no NameNode is known")
 
     def answer(self, method: str, path: CanonicalPath, op: str, **params: str) -> object:
@@ -106,26 +106,26 @@ class NameNodes:
             Unreachable: it took too long as a whole, though bytes went on.
         """
 
-        def asked() -> list[Entry]:
-            with closing(self._asked("GET", path, _LISTING, {})) as response:
+        def request() -> list[Entry]:
+            with closing(self._request("GET", path, _LISTING, {})) as response:
                 _refuse_other(path, response, _OK)
                 try:
                     return entries_of(path, response.iter_content(_PIECE_BYTES))
                 except RequestException as error:
                     raise silence(path, error) from error
 
-        return self._bounded(path, asked, self._listings)
+        return self._bounded(path, request, self._listings)
 
     def _bounded(self, path: CanonicalPath, call: Callable[[], _Answer], calls: BoundedCalls) -> _Answer:
-        turn = self._active
+        active = self._active
         try:
             return calls.run(call)
         except NoAnswer as error:
-            self._turned(turn)
+            self._switched(active)
             raise Unreachable(path=path, detail=str(error)) from error
 
     def _answered(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> object:
-        with closing(self._asked(method, path, op, params)) as response:
+        with closing(self._request(method, path, op, params)) as response:
             _refuse_other(path, response, _OK)
             return _json(path, response)
 
@@ -138,18 +138,18 @@ class NameNodes:
     def checksum(self, path: CanonicalPath) -> object:
         """The JSON of the answer to GETFILECHECKSUM, which a DataNode gives."""
 
-        def asked() -> object:
+        def request() -> object:
             with closing(self._from_data_node(path, "GETFILECHECKSUM", {})) as response:
                 return _json(path, response)
 
-        return self._bounded(path, asked, self._calls)
+        return self._bounded(path, request, self._calls)
 
     def close(self) -> None:
         """End the connections that wait for a next request."""
         self._session.close()
 
     def _from_data_node(self, path: CanonicalPath, op: str, params: Mapping[str, str]) -> Response:
-        response = self._asked("GET", path, op, params)
+        response = self._request("GET", path, op, params)
         if response.status_code == _OK:
             return response
         with closing(response):
@@ -184,13 +184,13 @@ class NameNodes:
     def _created(self, path: CanonicalPath, about: CanonicalPath) -> str:
         # A name of our own that nobody else has: what is there can only be the rest of a first try.
         params = {"overwrite": "false", "createparent": "false"}
-        with _told_of(about), closing(self._asked("PUT", path, "CREATE", params)) as response:
+        with _naming(about), closing(self._request("PUT", path, "CREATE", params)) as response:
             _refuse_other(path, response, _REDIRECT)
             return response.headers.get("location", "")
 
     def _taken(self, path: CanonicalPath, about: CanonicalPath, location: str, upload: Upload) -> None:
         try:
-            with _told_of(about):
+            with _naming(about):
                 self._at_data_node("PUT", path, location, upload).close()
         finally:
             upload.end()
@@ -245,14 +245,14 @@ class NameNodes:
             stream=True,
         )
 
-    def _turned(self, turn: int) -> None:
+    def _switched(self, active: int) -> None:
         """Another thread may have gone on to the next one already."""
-        if self._active == turn:
-            self._active = turn + 1
+        if self._active == active:
+            self._active = active + 1
 
 
 @contextmanager
-def _told_of(path: CanonicalPath) -> Iterator[None]:
+def _naming(path: CanonicalPath) -> Iterator[None]:
     """Errors name the file, not the temporary name that it has at first."""
     try:
         yield

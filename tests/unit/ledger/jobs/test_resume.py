@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.ledger.jobs.current import StepOutcome, not_done, steps_to_run
-from toolkit.ledger.registry.reading import RegisteredStep
+from toolkit.ledger.registry.lookup import RegisteredStep
 from toolkit.ledger.vocabulary import RunStatus
 
 GOOD, BAD = RunStatus.SUCCEEDED, RunStatus.FAILED

@@ -37,8 +37,8 @@ def process(
     """A process; the names of inputs are those of the feeds, and the value says what else there is to say."""
     on = ", ".join(f"{{name: {each}, validity: {VALIDITY}}}" for each in clusters)
     inputs = "".join(
-        f'  {each}: {{feed: {each}, start: "now(0,0)", end: "now(0,0)"{said}}}\n'
-        for each, said in (reads or {}).items()
+        f'  {each}: {{feed: {each}, start: "now(0,0)", end: "now(0,0)"{output}}}\n'
+        for each, output in (reads or {}).items()
     )
     outputs = "".join(f'  made_{each}: {{feed: {each}, instance: "now(0,0)"}}\n' for each in makes)
     return (

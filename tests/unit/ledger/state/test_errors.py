@@ -12,11 +12,11 @@ from toolkit.ledger.state.start_check import EntityIsSuspended, SafeModeIsOn
 NOON = datetime(2026, 3, 20, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(("reason", "told"), [("upgrade", ": upgrade"), (None, "")])
-def test_safe_mode_says_who_switched_it_on_when_and_why(reason: str | None, told: str) -> None:
+@pytest.mark.parametrize(("reason", "reported"), [("upgrade", ": upgrade"), (None, "")])
+def test_safe_mode_says_who_switched_it_on_when_and_why(reason: str | None, reported: str) -> None:
     error = SafeModeIsOn(reason=reason, changed_by="root", changed_at=NOON)
     expected = (
-        f"safe mode is on, switched on by root at 2026-03-20T12:00:00Z{told}; `feedctl admin safe-mode off` ends it"
+        f"safe mode is on, switched on by root at 2026-03-20T12:00:00Z{reported}; `feedctl admin safe-mode off` ends it"
     )
     assert str(error) == expected
     assert isinstance(error, Skipped)

@@ -182,7 +182,7 @@ class Copier:
             parts = self.target.put_range(part.upload, part.offset, passing.chunks(stream))
         return Copied(file.target, file.size, digest.pieces(), offset=part.offset, parts=parts)
 
-    def wait_for_turn(self, size: int) -> None:
+    def wait_for_rate(self, size: int) -> None:
         """Return when so many bytes may pass."""
         if self._limiter is None:
             self.check()
@@ -213,7 +213,7 @@ class _Passing:
             found += len(chunk)
             if found > planned:
                 break
-            self.copier.wait_for_turn(len(chunk))
+            self.copier.wait_for_rate(len(chunk))
             self.digest.update(chunk)
             self.size = found
             self.copier.passed(0, len(chunk))

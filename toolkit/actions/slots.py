@@ -16,7 +16,7 @@ from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.errors import RunMeanwhile, TooManyRun
-from toolkit.ledger.runs.starting import FREELY, StartTerms
+from toolkit.ledger.runs.run_start import FREELY, StartTerms
 from toolkit.runs.errors import Stopped
 from toolkit.threads import WorkerPool
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turn(Generic[T, I, D]):
+class Slot(Generic[T, I, D]):
     """A target whose turn it is.
 
     Attributes:
@@ -45,7 +45,7 @@ class Turn(Generic[T, I, D]):
     retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
 
 
-class Turns(Protocol[T, I, D]):
+class Slots(Protocol[T, I, D]):
     """Says whose turn it is; safe between threads."""
 
     @property
@@ -53,7 +53,7 @@ class Turns(Protocol[T, I, D]):
         """So many targets have a turn, each counted once however often its turn comes."""
         ...
 
-    def take(self) -> Turn[T, I, D] | None:
+    def acquire(self) -> Slot[T, I, D] | None:
         """The next one, which is waited for; None: there will be none any more.
 
         Raises:
@@ -61,7 +61,7 @@ class Turns(Protocol[T, I, D]):
         """
         ...
 
-    def give_back(self, turn: Turn[T, I, D], result: TargetResult[T, I, D]) -> None:
+    def release(self, slot: Slot[T, I, D], result: TargetResult[T, I, D]) -> None:
         """Release a turn with the outcome of its target; required for each one taken, unless all ends by an error."""
         ...
 
@@ -76,19 +76,19 @@ class Turns(Protocol[T, I, D]):
 
 
 @dataclass(kw_only=True)
-class TurnRunner(Generic[T, I, D]):
+class SlotRunner(Generic[T, I, D]):
     """Works on targets when their turns come.
 
     Attributes:
         runner: of the action.
         envelope: starts runs.
-        turns: whose turn it is.
+        slots: whose turn it is.
         progress: told how many targets are over; the runner's own would count what each has in it.
     """
 
     runner: ActionRunner[T, I, D]
     envelope: Envelope
-    turns: Turns[T, I, D]
+    slots: Slots[T, I, D]
     progress: Progress = field(default_factory=NoProgress)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _at_work: list[TargetRun[T, I, D]] = field(default_factory=list, init=False)
@@ -106,13 +106,13 @@ class TurnRunner(Generic[T, I, D]):
             Unavailable: the ledger cannot be used; what is under way was stopped.
         """
         pool = WorkerPool(request.parallel, "feedctl-turn")
-        self.progress.begin(self.turns.total)
+        self.progress.begin(self.slots.total)
         try:
-            pool.run_all(lambda _: self._take_turns(), range(request.parallel), on_interrupt=self._interrupt)
+            pool.run_all(lambda _: self._fill_slots(), range(request.parallel), on_interrupt=self._interrupt)
         finally:
             pool.shutdown()
             self.progress.end()
-        for target, why in () if self._stopped else self.turns.unstarted:
+        for target, why in () if self._stopped else self.slots.unstarted:
             plan = replace(self.runner.action.blank_plan(target), waiting=why)
             self._results.setdefault(plan.sort_key, TargetResult(plan=plan))
         before: list[TargetResult[T, I, D]] = [TargetResult(plan=plan) for plan in settled]
@@ -127,38 +127,38 @@ class TurnRunner(Generic[T, I, D]):
         stops = [each.stopped for each in self._results.values() if each.run is not None]
         return stops[0] if stops and all(each is not None for each in stops) else None
 
-    def _take_turns(self) -> None:
+    def _fill_slots(self) -> None:
         with ExitStack() as unfinished:
             unfinished.callback(self._interrupt)  # what fails in a way that nobody foresaw ends the others too
             try:
-                while (turn := self.turns.take()) is not None:
-                    self._work_on(turn)
+                while (slot := self.slots.acquire()) is not None:
+                    self._work_on(slot)
             except Stopped as stopped:
                 self._stop(stopped)
             unfinished.pop_all()
 
-    def _work_on(self, turn: Turn[T, I, D]) -> None:
-        result = self._result(turn)
+    def _work_on(self, slot: Slot[T, I, D]) -> None:
+        result = self._result(slot)
         if result.plan.skipped is None or result.plan.skipped.code != TooManyRun.code:
             with self._lock:
                 is_first = result.plan.sort_key not in self._results
                 self._results[result.plan.sort_key] = result
             self.progress.advance(1 if is_first else 0)
-        self.turns.give_back(turn, result)
+        self.slots.release(slot, result)
         if result.stopped is not None and result.stopped.ends_process:
             self._stop(result.stopped)
 
-    def _result(self, turn: Turn[T, I, D]) -> TargetResult[T, I, D]:
-        request = self.runner.start_request(turn.target, self.envelope, turn.terms)
+    def _result(self, slot: Slot[T, I, D]) -> TargetResult[T, I, D]:
+        request = self.runner.start_request(slot.target, self.envelope, slot.terms)
         try:
             started = self.envelope.start(request)
         except (TooManyRun, RunMeanwhile) as reason:  # its turn comes again, or it has been: nothing is to be written
-            return self._skipped(turn.target, reason)
+            return self._skipped(slot.target, reason)
         except Skipped as reason:
-            return replace(self._skipped(turn.target, reason), run=self.envelope.skip(request, reason))
+            return replace(self._skipped(slot.target, reason), run=self.envelope.skip(request, reason))
         with started:
-            run = self.runner.target_run(turn.target, started)
-            run.retry_at = turn.retry_at
+            run = self.runner.target_run(slot.target, started)
+            run.retry_at = slot.retry_at
             with self._lock:
                 self._at_work.append(run)
             try:
@@ -190,7 +190,7 @@ class TurnRunner(Generic[T, I, D]):
         self._end(Stopped(reason="interrupted", interrupted=True))
 
     def _end(self, why: Stopped) -> None:
-        self.turns.close()
+        self.slots.close()
         with self._lock:
             at_work = list(self._at_work)
         for run in at_work:

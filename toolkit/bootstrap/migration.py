@@ -13,7 +13,7 @@ from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
 from toolkit.migration.draft import MigrationRefused
-from toolkit.migration.placing import NotAConfigRepo, NotWritten, is_new, place
+from toolkit.migration.new_files import NotAConfigRepo, NotWritten, is_new, place
 from toolkit.migration.plan import Plan, nothing_there, plan, refuse_taken
 from toolkit.migration.report import Complaint, Report, accepting, marked, report
 from toolkit.migration.sources import read_sources

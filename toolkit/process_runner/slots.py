@@ -11,9 +11,9 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import TIMED_OUT, Problem
-from toolkit.actions.turns import Turn
+from toolkit.actions.slots import Slot
 from toolkit.ledger.runs.errors import LeaseHeld, RunIsActive, RunMeanwhile, TooManyRun
-from toolkit.ledger.runs.starting import StartTerms
+from toolkit.ledger.runs.run_start import StartTerms
 from toolkit.process_runner.retries import retry_at
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.process_runner.targets import InstanceResult
 
-ProcessTurn = Turn[ProcessTarget, StepItem, ProcessDetail]
+ProcessSlot = Slot[ProcessTarget, StepItem, ProcessDetail]
 
 POLL = timedelta(seconds=30)
 """So often is looked whether what an instance waits for has come."""
@@ -43,7 +43,7 @@ class QueuedInstance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InstanceLine:
+class InstanceQueue:
     """Instances of one process on one cluster.
 
     Attributes:
@@ -62,7 +62,7 @@ class InstanceLine:
 
 
 @dataclass(kw_only=True)
-class _Line:
+class _QueueState:
     """A line as far as it has come.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Line:
         left: so many are not begun, since one failed.
     """
 
-    asked: InstanceLine
+    queue: InstanceQueue
     todo: deque[QueuedInstance]
     parked: list[tuple[datetime, QueuedInstance]] = field(default_factory=list)
     at_work: int = 0
@@ -83,12 +83,12 @@ class _Line:
     @property
     def at_once(self) -> int:
         """The number of slots; one while a newer instance may still replace others (order: LAST_ONLY)."""
-        is_open = self.asked.is_last_only and any(_may_be_replaced(each.target) for each in self.todo)
-        return 1 if is_open else self.asked.at_once
+        is_open = self.queue.is_last_only and any(_may_be_replaced(each.target) for each in self.todo)
+        return 1 if is_open else self.queue.at_once
 
     @cached_property
     def _places(self) -> dict[datetime, int]:
-        return {each.target.nominal_time: place for place, each in enumerate(self.asked.candidates)}
+        return {each.target.nominal_time: place for place, each in enumerate(self.queue.candidates)}
 
     def place(self, candidate: QueuedInstance) -> int:
         """Where an instance stands in the order in which they run."""
@@ -96,7 +96,7 @@ class _Line:
 
     def has(self, target: ProcessTarget) -> bool:
         """Whether an instance is one of it."""
-        first = next((each.target for each in self.asked.candidates), None)
+        first = next((each.target for each in self.queue.candidates), None)
         return first is not None and (first.entity, first.cluster) == (target.entity, target.cluster)
 
     def replace_older(self, ran: ProcessTarget) -> None:
@@ -116,64 +116,64 @@ class _Line:
 
 
 @dataclass(kw_only=True)
-class InstanceTurns:
-    """Gives instances their turns; see `Turns`.
+class InstanceSlots:
+    """Gives instances their turns; see `Slots`.
 
     Attributes:
-        lines: of the processes.
+        queues: of the processes.
         clock: tells the wall-clock time.
         check: raises `Stopped` when the process must not go on.
         waits: what is not there, or is to be tried again, or has no place, is waited for.
         poll: so often.
     """
 
-    lines: Sequence[InstanceLine]
+    queues: Sequence[InstanceQueue]
     clock: Clock
     check: Callable[[], None]
     waits: bool = False
     poll: timedelta = POLL
-    _lines: list[_Line] = field(init=False)
+    _states: list[_QueueState] = field(init=False)
     _changed: threading.Condition = field(default_factory=threading.Condition, init=False, repr=False)
     _is_closed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        self._lines = [_Line(asked=each, todo=deque(each.candidates)) for each in self.lines]
+        self._states = [_QueueState(queue=each, todo=deque(each.candidates)) for each in self.queues]
 
     @property
     def total(self) -> int:
         """The number of candidates of all queues."""
-        return sum(len(line.candidates) for line in self.lines)
+        return sum(len(queue.candidates) for queue in self.queues)
 
     @property
     def at_once(self) -> int:
         """So many instances at most run at the same time."""
-        return sum(min(line.at_once, len(line.candidates)) for line in self.lines)
+        return sum(min(queue.at_once, len(queue.candidates)) for queue in self.queues)
 
-    def take(self) -> ProcessTurn | None:
+    def acquire(self) -> ProcessSlot | None:
         """Wait for a free slot, and return the next instance; None: all queues are empty."""
         while True:
             self.check()
             with self._changed:
                 self._call_parked()
-                line = next((each for each in self._lines if each.is_free), None)
-                if self._is_closed or (line is None and self._is_over):
+                state = next((each for each in self._states if each.is_free), None)
+                if self._is_closed or (state is None and self._is_over):
                     return None
-                if line is not None:
-                    line.at_work += 1
-                    return self._turn(line.todo.popleft())
+                if state is not None:
+                    state.at_work += 1
+                    return self._slot(state.todo.popleft())
                 self._changed.wait(_LOOK_SECONDS)
 
-    def give_back(self, turn: ProcessTurn, result: InstanceResult) -> None:
+    def release(self, slot: ProcessSlot, result: InstanceResult) -> None:
         """Release the slot of an instance, and queue it again if it waits or is to be retried."""
-        candidate = QueuedInstance(target=turn.target, seen=turn.terms.seen)
+        candidate = QueuedInstance(target=slot.target, seen=slot.terms.seen)
         with self._changed:
-            line = next(each for each in self._lines if each.has(turn.target))
-            line.at_work -= 1
-            self._place(line, candidate, result)
+            state = next(each for each in self._states if each.has(slot.target))
+            state.at_work -= 1
+            self._place(state, candidate, result)
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Let `take` return None from now on."""
+        """Let `acquire` return None from now on."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
@@ -181,19 +181,19 @@ class InstanceTurns:
     @property
     def notes(self) -> Iterator[str]:
         """Yield notes about instances that got no slot."""
-        for line in self._lines:
-            about = line.asked.candidates[0].target if line.asked.candidates else None
-            if about is not None and line.left_to_others and not line.asked.is_named:
-                what = f"{len(line.todo)} instances of {about.entity} on {about.cluster} are left to others"
+        for state in self._states:
+            about = state.queue.candidates[0].target if state.queue.candidates else None
+            if about is not None and state.left_to_others and not state.queue.is_named:
+                what = f"{len(state.todo)} instances of {about.entity} on {about.cluster} are left to others"
                 yield f"{what}, who run as many as may be at once (parallel: {about.site.process.parallel})"
-            if about is not None and line.left:
-                what = f"{line.left} instances of {about.entity} on {about.cluster} were not begun"
+            if about is not None and state.left:
+                what = f"{state.left} instances of {about.entity} on {about.cluster} were not begun"
                 yield f"{what}, since one failed; --keep-going begins them"
 
     @property
     def unstarted(self) -> Iterator[tuple[ProcessTarget, Problem]]:
         """Yield the instances that a person named and that found no slot, and why."""
-        for target in (each.target for line in self._lines if line.asked.is_named for each in line.left_to_others):
+        for target in (each.target for state in self._states if state.queue.is_named for each in state.left_to_others):
             most = target.site.process.parallel
             full = f"as many instances of {target.entity} run as may be at once (parallel: {most})"
             message = f"{full}; run it again when one has ended, or with --wait"
@@ -202,21 +202,21 @@ class InstanceTurns:
     @property
     def _is_over(self) -> bool:
         """Nothing is under way, and nothing more will come by itself."""
-        if any(line.at_work or line.parked for line in self._lines):
+        if any(state.at_work or state.parked for state in self._states):
             return False
-        return not any(line.todo for line in self._lines) if self.waits else True
+        return not any(state.todo for state in self._states) if self.waits else True
 
     def _call_parked(self) -> None:
         now = self.clock.now()
-        for line in self._lines:
-            called = [candidate for at, candidate in line.parked if at <= now]
+        for state in self._states:
+            called = [candidate for at, candidate in state.parked if at <= now]
             if called:
-                line.parked = [each for each in line.parked if each[0] > now]
-                line.todo = deque(sorted((*called, *line.todo), key=line.place))
-            if self.waits and line.full_until is not None and line.full_until <= now:
-                line.full_until = None
+                state.parked = [each for each in state.parked if each[0] > now]
+                state.todo = deque(sorted((*called, *state.todo), key=state.place))
+            if self.waits and state.full_until is not None and state.full_until <= now:
+                state.full_until = None
 
-    def _turn(self, candidate: QueuedInstance) -> ProcessTurn:
+    def _slot(self, candidate: QueuedInstance) -> ProcessSlot:
         target = candidate.target
         terms = StartTerms(
             most=target.site.process.parallel,
@@ -225,38 +225,38 @@ class InstanceTurns:
             retry=target.retries or None,
             cause=target.cause,
         )
-        return Turn(target=target, terms=terms, retry_at=partial(self._retry_at, target))
+        return Slot(target=target, terms=terms, retry_at=partial(self._retry_at, target))
 
     def _retry_at(self, target: ProcessTarget, result: InstanceResult) -> datetime | None:
         return retry_at(target.site.process, target.retries, result, self.clock.now())
 
-    def _place(self, line: _Line, candidate: QueuedInstance, result: InstanceResult) -> None:
+    def _place(self, state: _QueueState, candidate: QueuedInstance, result: InstanceResult) -> None:
         """Where an instance stands from now on."""
         plan, target = result.plan, candidate.target
         skipped = "" if plan.skipped is None else plan.skipped.code
         if skipped == TooManyRun.code:  # its turn comes when one of our own is over, or after a while
-            line.todo.appendleft(candidate)
-            line.full_until = self.clock.now() + self.poll
+            state.todo.appendleft(candidate)
+            state.full_until = self.clock.now() + self.poll
             return
         if not skipped:
-            line.full_until = None
+            state.full_until = None
         if plan.waiting is not None:
             if self.waits:
-                line.parked.append((self.clock.now() + self.poll, candidate))
+                state.parked.append((self.clock.now() + self.poll, candidate))
             return
         has_run = not skipped and (plan.failed is None or plan.failed.code != TIMED_OUT)
-        if line.asked.is_last_only and (has_run or skipped in _BY_OTHERS):
-            line.replace_older(target)
+        if state.queue.is_last_only and (has_run or skipped in _BY_OTHERS):
+            state.replace_older(target)
         if skipped or result.is_well:
             return
         at = self._retry_at(target, result)
         if at is not None and self.waits:
             seen = None if result.run is None else result.run.run_id
             again = replace(target, retries=target.retries + 1, is_forced=False, may_be_replaced=False)
-            line.parked.append((at, QueuedInstance(target=again, seen=seen)))
-        elif not line.asked.keeps_going:
-            line.left += len(line.todo)
-            line.todo.clear()
+            state.parked.append((at, QueuedInstance(target=again, seen=seen)))
+        elif not state.queue.keeps_going:
+            state.left += len(state.todo)
+            state.todo.clear()
 
 
 def _behind(candidate: QueuedInstance, ran: ProcessTarget) -> QueuedInstance:

@@ -14,15 +14,15 @@ import sqlalchemy as sa
 from toolkit.ledger.batches.files import files_read_for
 from toolkit.ledger.batches.rows import FeedInstance, joined
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.jobs import taking
-from toolkit.ledger.jobs.beginning import Begun, Start, begin_again, begin_new, refuse_active
+from toolkit.ledger.jobs import batch_inputs
 from toolkit.ledger.jobs.current import active_run, unfinished_of
 from toolkit.ledger.jobs.errors import BadMaxBatches, UnreadFeed, WrongMode
+from toolkit.ledger.jobs.job_attempt import Begun, Start, begin_again, begin_new, refuse_active
 from toolkit.ledger.jobs.queue_start import begin_in_queue
 from toolkit.ledger.jobs.rows import JobRef, SourceBatch, StartedJob, StartedStep, key_of
-from toolkit.ledger.registry.reading import RegisteredProcess, locked_process
+from toolkit.ledger.registry.lookup import RegisteredProcess, locked_process
 from toolkit.ledger.registry.registration import Site, UnknownProcess
-from toolkit.ledger.runs import finding
+from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
 from toolkit.ledger.state import start_check
 from toolkit.ledger.statements import given
@@ -39,7 +39,7 @@ def _begin_instance(tx: Transaction, start: Start, instance_key: str, inputs: Se
         UnreadFeed: no step reads a feed of the inputs.
     """
     key = key_of(start.process.site, instance_key)
-    newest = finding.newest(tx, key)
+    newest = queries.newest(tx, key)
     refuse_active([newest] if newest else [])
     return _begin_at_key(tx, start, key, inputs, is_first=newest is None)
 
@@ -54,13 +54,13 @@ def _begin_at_key(
         begun = begin_new(tx, start, key, is_first=is_first)
     else:
         begun = begin_again(tx, start, key, unfinished)
-        taking.take_again(tx, begun.due_ids, begun.target_batch_id)
-    taking.take_instances(tx, begun.due_ids, inputs, begun.target_batch_id)
+        batch_inputs.take_again(tx, begun.due_ids, begun.target_batch_id)
+    batch_inputs.take_instances(tx, begun.due_ids, inputs, begun.target_batch_id)
     return begun
 
 
 def _refuse_unread(tx: Transaction, start: Start, inputs: Sequence[FeedInstance]) -> None:
-    known = taking.feeds_read(tx, start.process.process_id) if inputs else frozenset()
+    known = batch_inputs.feeds_read(tx, start.process.process_id) if inputs else frozenset()
     unread = sorted({each.feed for each in inputs} - known)
     if unread:
         raise UnreadFeed(site=start.process.site, feeds=unread, known=known)
@@ -97,9 +97,9 @@ def init_job(
     owner = _live_process(tx, ref.site)
     origin = _completed(origin, owner)
     if ref.instance_key is None:
-        return _told(tx, begin_in_queue(tx, owner, ref, origin, max_batches))
+        return _started(tx, begin_in_queue(tx, owner, ref, origin, max_batches))
     start_check.check(tx, owner.name, owner.cluster)
-    return _told(tx, _begin_instance(tx, Start.of(tx, owner, ref, origin), ref.instance_key, inputs))
+    return _started(tx, _begin_instance(tx, Start.of(tx, owner, ref, origin), ref.instance_key, inputs))
 
 
 def adopt(tx: Transaction, run_id: int, inputs: Sequence[FeedInstance] = (), *, is_forced: bool = False) -> StartedJob:
@@ -121,12 +121,12 @@ def adopt(tx: Transaction, run_id: int, inputs: Sequence[FeedInstance] = (), *, 
         JobIsSuspended: it is suspended.
         InvalidInput: a feed that no step reads.
     """
-    found = finding.get(tx, run_id)
+    found = queries.get(tx, run_id)
     owner = _live_process(tx, Site(name=found.entity, cluster=found.cluster))
     ref = JobRef(process=found.entity, cluster=found.cluster, instance_key=found.instance_key, run_id=run_id)
     adopted = active_run(tx, ref)
     start = Start.of(tx, owner, ref, replace(adopted, is_forced=adopted.is_forced or is_forced))
-    return _told(tx, _begin_at_key(tx, start, adopted.key, inputs, is_first=adopted.attempt == 1))
+    return _started(tx, _begin_at_key(tx, start, adopted.key, inputs, is_first=adopted.attempt == 1))
 
 
 def _check(ref: JobRef, max_batches: int | None, inputs: Sequence[FeedInstance]) -> None:
@@ -150,7 +150,7 @@ def _completed(origin: Origin, owner: RegisteredProcess) -> Origin:
     return replace(origin, snapshot=snapshot, digest=digest)
 
 
-def _told(tx: Transaction, begun: Begun) -> StartedJob:
+def _started(tx: Transaction, begun: Begun) -> StartedJob:
     """Return the job with its batches, as the queue has them now."""
     sources, have_files = _sources(tx, begun.target_batch_id)
     read = [each for of_step in sources.values() for each in of_step]

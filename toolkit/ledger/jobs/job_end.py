@@ -7,15 +7,15 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.ledger.batches import making
-from toolkit.ledger.batches.making import announce, enqueue_new
+from toolkit.ledger.batches import creation
+from toolkit.ledger.batches.creation import announce, enqueue_new
 from toolkit.ledger.batches.rows import FeedInstance, attach, joined
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.current import Chain, Job, begun_job, chain_of, not_done, running_job
 from toolkit.ledger.jobs.errors import StepIsRunning, StepsNotDone
 from toolkit.ledger.jobs.rows import HaltedJob, JobRef
-from toolkit.ledger.registry.reading import live_steps
-from toolkit.ledger.runs import finding, status
+from toolkit.ledger.registry.lookup import live_steps
+from toolkit.ledger.runs import queries, status
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.status import change
 from toolkit.ledger.statements import Timed, given
@@ -55,7 +55,7 @@ def halt_job(
     now, marking = ended.ended_at or tx.now(), joined([_default(job.run) if marking is None else marking])
     downstream = enqueue_new(tx, job.process_id, job.target_batch_id, marking, now)
     archived = _archive(tx, job.target_batch_id, now)
-    making.publish(tx, job.target_batch_id, marking, now)
+    creation.publish(tx, job.target_batch_id, marking, now)
     made = attach(tx, job.target_batch_id, outputs)
     return HaltedJob(
         run=ended,
@@ -182,7 +182,7 @@ def abort_job(tx: Transaction, run_id: int, *, reason: str, status: RunStatus = 
         UnknownRun: there is no such run.
         IllegalTransition: it is over already; nothing was changed.
     """
-    job = finding.get(tx, run_id)
+    job = queries.get(tx, run_id)
     owner = sa.select(process.c.process_id).where(process.c.process_id == job.process_id)
     tx.execute(tx.locked(owner)).all()
     return change(tx, run_id, status, reason=reason)

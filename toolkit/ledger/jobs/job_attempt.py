@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.ledger.batches import making
+from toolkit.ledger.batches import creation
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.current import chain_of, steps_to_run
 from toolkit.ledger.jobs.errors import JobIsRunning
 from toolkit.ledger.jobs.rows import JobRef, queue_key
-from toolkit.ledger.registry.reading import RegisteredProcess, RegisteredStep, live_steps
-from toolkit.ledger.runs import attempts, finding
+from toolkit.ledger.registry.lookup import RegisteredProcess, RegisteredStep, live_steps
+from toolkit.ledger.runs import attempts, queries
 from toolkit.ledger.runs.rows import JobFacts, Origin, Run, RunKey
 
 
@@ -71,7 +71,7 @@ def refuse_active(open_jobs: Iterable[Run]) -> None:
         JobIsRunning: one runs, or is suspended in the middle.
     """
     for each in open_jobs:
-        if each.status in finding.ACTIVE and each.started_at is not None:
+        if each.status in queries.ACTIVE and each.started_at is not None:
             raise JobIsRunning(run=each)
 
 
@@ -84,7 +84,7 @@ def begin_new(tx: Transaction, start: Start, key: RunKey | None = None, *, is_fi
         key: None: that of a job on the queue, which has the number of the batch in it.
         is_first: the caller knows of no attempt.
     """
-    target_batch_id, at = making.allocate(tx, start.process.process_id)
+    target_batch_id, at = creation.allocate(tx, start.process.process_id)
     key = key or queue_key(start.process.site, target_batch_id)
     begun = _begin(tx, start, key, target_batch_id, at=at, is_first=is_first)
     return Begun(
@@ -130,5 +130,5 @@ def _begin(
         begun = attempts.make_job(tx, start.owner, facts)
     else:
         begun = attempts.begin(tx, key, start.owner, job=facts, at=at, is_first=is_first)
-    making.assign(tx, target_batch_id, begun.run_id)
+    creation.assign(tx, target_batch_id, begun.run_id)
     return begun

@@ -14,17 +14,17 @@ HOURLY = "/data/clicks/${YEAR}/${MONTH}/${DAY}/${HOUR}"
 
 
 @dataclass(frozen=True)
-class AskedStore(ReadOnlyFileSystem):
+class CountingStore(ReadOnlyFileSystem):
     """Refuses every change, and writes down each look."""
 
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     def status(self, path: CanonicalPath) -> FileStatus:
-        self.asked.append(f"status {path.path}")
+        self.requested.append(f"status {path.path}")
         return self.inner.status(path)
 
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
-        self.asked.append(f"list {path.path}")
+        self.requested.append(f"list {path.path}")
         return self.inner.list(path, start_from=start_from)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs import attempts, finding, leases
+from toolkit.ledger.runs import attempts, leases, queries
 from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.leases import Cleared, Wanted
 from toolkit.ledger.runs.rows import Origin, Run, RunKey
@@ -122,7 +122,7 @@ def refuse_crowd(tx: Transaction, key: RunKey, most: int, is_gone: IsGone) -> No
         TooManyRun: enough are under way.
     """
     leases.lock(tx, [f"parallel/{key.life_cycle}/{key.entity}/{key.cluster}"])
-    beside = {each.run_id: each for each in finding.active(tx, key.entity) if _is_beside(each, key)}
+    beside = {each.run_id: each for each in queries.active(tx, key.entity) if _is_beside(each, key)}
     if len(beside) < most:
         return
     under_way = sum(not is_gone(beside[run_id]) for run_id in leases.owned(tx, beside))
@@ -145,10 +145,12 @@ def start_many(tx: Transaction, requests: Sequence[StartRequest]) -> tuple[Run |
     """
     places = {(each.key.entity, each.key.cluster) for each in requests}
     allowed = start_check.startable(tx, places)
-    asked = [each for each in requests if each.terms == FREELY and (each.key.entity, each.key.cluster) in allowed]
-    cleared = leases.clear_many(tx, [each.leases for each in asked])
+    allowed_requests = [
+        each for each in requests if each.terms == FREELY and (each.key.entity, each.key.cluster) in allowed
+    ]
+    cleared = leases.clear_many(tx, [each.leases for each in allowed_requests])
     clear: dict[RunKey, tuple[StartRequest, Cleared]] = {}
-    for each, found in zip(asked, cleared, strict=True):
+    for each, found in zip(allowed_requests, cleared, strict=True):
         if found is not None:
             clear.setdefault(each.key, (each, found))
     if not clear:

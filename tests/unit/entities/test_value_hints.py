@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.linter.repos import lint_texts
-from toolkit.entities.habits import habit_hint
+from toolkit.entities.value_hints import habit_hint
 
 CLUSTERS = """
 clusters:

@@ -14,7 +14,7 @@ from toolkit.actions.model import TIMED_OUT, Problem
 from toolkit.actions.progress import NOTHING, NoProgress, Volume
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.actions.runner import ActionRunner
-from toolkit.actions.turns import Turn, TurnRunner
+from toolkit.actions.slots import Slot, SlotRunner
 from toolkit.errors import Skipped
 from toolkit.ledger.runs.errors import TooManyRun
 from toolkit.ledger.runs.rows import Origin, RunKey
@@ -24,13 +24,13 @@ from toolkit.runs.errors import RunKilled, Stopped
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped
 
-MarkTurn = Turn[Job, Mark, None]
+MarkTurn = Slot[Job, Mark, None]
 LATER = datetime(2026, 3, 20, 13, tzinfo=UTC)
 
 
 @dataclass
 class Line:
-    """See `Turns`: one after the other; those that have to come again do so once."""
+    """See `Slots`: one after the other; those that have to come again do so once."""
 
     todo: deque[MarkTurn]
     again: set[str] = field(default_factory=set)
@@ -42,35 +42,35 @@ class Line:
     def total(self) -> int:
         return len(self.todo)
 
-    def take(self) -> MarkTurn | None:
+    def acquire(self) -> MarkTurn | None:
         return None if self.is_closed or not self.todo else self.todo.popleft()
 
-    def give_back(self, turn: MarkTurn, result: TargetResult[Job, Mark, None]) -> None:
+    def release(self, slot: MarkTurn, result: TargetResult[Job, Mark, None]) -> None:
         del result
-        self.given_back.append(turn.target.entity)
-        if turn.target.entity in self.again:
-            self.again.discard(turn.target.entity)
-            self.todo.append(turn)
+        self.given_back.append(slot.target.entity)
+        if slot.target.entity in self.again:
+            self.again.discard(slot.target.entity)
+            self.todo.append(slot)
 
     def close(self) -> None:
         self.is_closed = True
 
 
 @dataclass
-class Told(NoProgress):
+class MessageContent(NoProgress):
     """See `Progress`."""
 
-    said: list[int | str] = field(default_factory=list)
+    output: list[int | str] = field(default_factory=list)
 
     def begin(self, total: int, volume: Volume = NOTHING) -> None:
         del volume
-        self.said.append(total)
+        self.output.append(total)
 
     def advance(self, number: int) -> None:
-        self.said.append(number)
+        self.output.append(number)
 
     def end(self) -> None:
-        self.said.append("end")
+        self.output.append("end")
 
 
 @dataclass
@@ -81,12 +81,12 @@ class Scene:
     again: set[str] = field(default_factory=set)
     unstarted: list[tuple[Job, Problem]] = field(default_factory=list)
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
-    progress: Told = field(default_factory=Told)
+    progress: MessageContent = field(default_factory=MessageContent)
     line: Line = field(init=False)
 
     def run(self, *, parallel: int = 1) -> ActionResult[Job, Mark, None]:
         todo: deque[MarkTurn] = deque()
-        todo.extend(Turn(target=Job(entity=name), retry_at=lambda _: LATER) for name in self.action.todo)
+        todo.extend(Slot(target=Job(entity=name), retry_at=lambda _: LATER) for name in self.action.todo)
         self.line = Line(todo=todo, again=self.again, unstarted=self.unstarted)
         runner = ActionRunner(
             action=self.action,
@@ -97,8 +97,8 @@ class Scene:
         )
         with Heartbeat(self.recorder, seconds=3600) as heartbeat:
             envelope = envelope_of(self.recorder, heartbeat, clock=HandClock())
-            turns = TurnRunner(runner=runner, envelope=envelope, turns=self.line, progress=self.progress)
-            return turns.run(request(parallel=parallel))
+            slots = SlotRunner(runner=runner, envelope=envelope, slots=self.line, progress=self.progress)
+            return slots.run(request(parallel=parallel))
 
     def statuses(self) -> list[RunStatus]:
         return [self.recorder.outcomes[run_id].status for run_id in sorted(self.recorder.outcomes)]
@@ -135,7 +135,7 @@ def test_a_failure_says_when_it_is_tried_again(code: str, status: RunStatus) -> 
 def test_progress_counts_targets_and_one_whose_turn_comes_twice_counts_once() -> None:
     scene = Scene(MarkAction(todo={"clicks": 5, "views": 1}), again={"clicks"})
     scene.run()
-    assert scene.progress.said == [2, 1, 1, 0, "end"]
+    assert scene.progress.output == [2, 1, 1, 0, "end"]
 
 
 def test_a_target_whose_turn_comes_twice_is_told_once_by_its_last_turn() -> None:

@@ -63,7 +63,7 @@ class ProcessSelection:
     cluster: str | None
 
 
-def sites(repository: Repository, asked: ProcessSelection) -> tuple[ProcessSite, ...]:
+def sites(repository: Repository, selection: ProcessSelection) -> tuple[ProcessSite, ...]:
     """The processes on the cluster that the user means, in the order of their names.
 
     Raises:
@@ -72,8 +72,8 @@ def sites(repository: Repository, asked: ProcessSelection) -> tuple[ProcessSite,
         ProcessClusterNeeded: it could be more than one.
         NothingToRun: no process is there.
     """
-    processes = _processes(repository, asked.name)
-    cluster = _cluster(repository, processes, asked)
+    processes = _processes(repository, selection.name)
+    cluster = _cluster(repository, processes, selection)
     there = [each for each in processes if any(own.name == cluster for own in each.clusters)]
     if not there:
         raise NothingToRun(cluster=cluster)
@@ -88,22 +88,22 @@ def _processes(repository: Repository, name: str | None) -> Sequence[Process]:
     return [repository.processes[each] for each in sorted(repository.processes)]
 
 
-def _cluster(repository: Repository, processes: Sequence[Process], asked: ProcessSelection) -> str:
+def _cluster(repository: Repository, processes: Sequence[Process], selection: ProcessSelection) -> str:
     environment = repository.environment
-    if asked.cluster is not None:
-        repository.cluster(asked.cluster)
-        if asked.name is not None:
-            processes[0].cluster(asked.cluster)
+    if selection.cluster is not None:
+        repository.cluster(selection.cluster)
+        if selection.name is not None:
+            processes[0].cluster(selection.cluster)
     on = dict.fromkeys(own.name for each in processes for own in each.clusters)
     allowed = [name for name in on if environment is None or environment.allows(name)]
-    wanted = [name for name in allowed if asked.cluster in {None, name}]
+    wanted = [name for name in allowed if selection.cluster in {None, name}]
     if len(wanted) > 1:
         raise ProcessClusterNeeded(clusters=wanted)
     if wanted:
         return wanted[0]
-    if asked.cluster is not None and asked.cluster not in on:
-        raise NothingToRun(cluster=asked.cluster)
-    what = "the processes" if asked.name is None else f"process {asked.name}"
+    if selection.cluster is not None and selection.cluster not in on:
+        raise NothingToRun(cluster=selection.cluster)
+    what = "the processes" if selection.name is None else f"process {selection.name}"
     raise NotInEnvironment(
         what=what, environment="" if environment is None else environment.name, clusters=tuple(allowed)
     )
