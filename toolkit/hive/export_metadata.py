@@ -95,7 +95,7 @@ def _typed(text: str, read: Collection[str]) -> Struct:
     """
     found: Any = parse_json(text.encode("utf-8", "surrogatepass"))
     struct = {number: field for number, field in found.items() if number in read}
-    wrong = [number for number, field in struct.items() if not _is_struct({number: field})]
+    wrong = [number for number, field in struct.items() if not _is("rec", {number: field})]
     if wrong:
         message = f"field {wrong[0]} is not of its type: {str(struct[wrong[0]])[:80]!r}"
         raise TypeError(message)
@@ -104,33 +104,17 @@ def _typed(text: str, read: Collection[str]) -> Struct:
 
 def _is(kind: str, value: object) -> bool:
     """Return whether a value, with all that is in it, is of a type of Thrift's JSON."""
-    if kind == "rec":
-        return _is_struct(value)
-    if kind in {"lst", "set"}:
-        return _is_list(value)
-    if kind == "map":
-        return _is_map(value)
-    if kind == "str":
-        return isinstance(value, str) and not _NO_TEXT.search(value)
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_struct(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(field, dict) and len(field) == 1 and all(_is(*each) for each in field.items())
-        for field in value.values()
-    )
-
-
-def _is_list(value: object) -> bool:
-    if not isinstance(value, list) or len(value) < len(["type", "count"]):
-        return False
-    return value[0] in {"str", "rec", "lst"} and all(_is(value[0], each) for each in value[2:])
-
-
-def _is_map(value: object) -> bool:
-    if not isinstance(value, list) or len(value) != len(["key", "value", "count", "items"]):
-        return False
-    items = value[3]
-    is_of_texts = value[1] == "str" and isinstance(items, dict)
-    return is_of_texts and all(_is("str", each) for each in (*items.keys(), *items.values()))
+    match kind, value:
+        case "rec", dict():
+            fields = value.values()
+            return all(isinstance(each, dict) and len(each) == 1 and _is(*next(iter(each.items()))) for each in fields)
+        case (("lst" | "set"), [("str" | "rec" | "lst") as of, _, *items]):
+            return all(_is(of, each) for each in items)
+        case "map", [_, "str", _, dict() as texts]:
+            return all(_is("str", each) for each in (*texts.keys(), *texts.values()))
+        case "str", str():
+            return not _NO_TEXT.search(value)
+        case (("rec" | "lst" | "set" | "map" | "str"), _):
+            return False
+        case _:
+            return isinstance(value, int | float) and not isinstance(value, bool)

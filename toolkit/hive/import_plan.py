@@ -117,7 +117,7 @@ class ImportPlanner:
         """
         sources = [part.place for part in contents.parts]
         for source in (*sources, *([self.target.directory] if self.target.directory else ())):
-            if source == place or source.is_within(place) or place.is_within(source):
+            if place.meets(source):
                 raise Overlapping(path=place, detail=f"it comes from {source}")
 
     def _present(self) -> Table | None:

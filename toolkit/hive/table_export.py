@@ -230,7 +230,7 @@ class TableExport(Mode):
 
 def _require_apart(contents: Contents, directory: CanonicalPath) -> None:
     for part in contents.parts:
-        if directory == part.place or directory.is_within(part.place) or part.place.is_within(directory):
+        if directory.meets(part.place):
             raise NotOurs(path=directory, detail=f"it overlaps with the data in {part.place}")
 
 
