@@ -1,4 +1,4 @@
-"""Runs that export, import or replicate tables, wired."""
+"""Wiring of runs that export, import or replicate tables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from toolkit.runs.stop import StopSignal
 
 PARALLEL = 8
-"""So many instances at once, unless the user or a feed says another number: each of them asks one metastore."""
+"""Instances at once, unless the user or a feed says another number: each of them asks one metastore."""
 
 TableWired = Wired[TableTarget, TableItem, TableDetail]
 
@@ -65,7 +65,7 @@ class ExchangeOptions:
 def export_tables(
     own: ExchangeOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> TableResult:
-    """An export, from the options to the result; arguments and errors are those of `run_action`."""
+    """Export tables, from the options to the result; arguments and errors are those of `run_action`."""
     _check(own)
     return run_action(options, clock, process, progress, partial(_wire_export, own), Area.EXPORT, affected=_affected)
 
@@ -73,7 +73,7 @@ def export_tables(
 def import_tables(
     own: ExchangeOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> TableResult:
-    """An import, from the options to the result; arguments and errors are those of `run_action`."""
+    """Import tables, from the options to the result; arguments and errors are those of `run_action`."""
     _check(own)
     return run_action(options, clock, process, progress, partial(_wire_import, own), Area.IMPORT, affected=_affected)
 
@@ -86,7 +86,7 @@ def replicate_tables(
     process: StopSignal,
     progress: Progress,
 ) -> TableResult:
-    """A replication of tables, from the options to the result; arguments and errors are those of `run_action`."""
+    """Replicate tables, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted
     wire, affected = partial(_wire_replication, own, rules), partial(ends, own, tables=True)
     return run_action(options, clock, process, progress, wire, Area.REPLICATION, affected=affected)
@@ -100,7 +100,7 @@ def _check(own: ExchangeOptions) -> None:
 
 
 def _affected(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    """The chosen feeds; those of paths have none in how an export is reached."""
+    """Return the chosen feeds that are tables; feeds of paths do not decide how an export is reached."""
     return (pair for pair in context.pairs if pair[0].table_on(pair[1].name) is not None)
 
 
@@ -190,7 +190,7 @@ def _uri(context: ActionContext, cluster: str, feed: str) -> TableUri:
 
 
 def catalog_of(cluster: Cluster) -> Catalog:
-    """The metastore of a cluster, and its places, for actions on tables; errors as of `open_catalog`."""
+    """Open the metastore of a cluster for actions on tables; errors as of `open_catalog`."""
     return Catalog(
         metastore=open_catalog(cluster, read_only=True),
         bound=partial(_bound, cluster),
