@@ -13,7 +13,7 @@ from toolkit.actions.guard import HELD, Condition, Refusal
 from toolkit.errors import Failed, Unavailable
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.runs.lease import MonotonicClock, machine_clock
-from toolkit.storage import NotFound, StorageError, Unreachable
+from toolkit.storage import StorageError, Unreachable, find_status
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -163,14 +163,11 @@ class HoldWatch(Condition):
 
     def _has_file(self, base: CanonicalPath) -> bool:
         try:
-            self.storage(base).status(base.child(HOLD_FILE))
-        except NotFound:
-            return False
+            return find_status(self.storage(base), base.child(HOLD_FILE)) is not None
         except Unreachable:
             raise
         except StorageError as error:
             raise HoldCheckFailed(code=error.code, why=str(error)) from error
-        return True
 
     def _has_new_hold(self) -> bool:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.storage import Entry, FileKind, NotFound, SymlinkRefused, Unsupported, WrongKind
+from toolkit.storage import Entry, FileKind, NotFound, SymlinkRefused, Unsupported, WrongKind, find_status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def is_there(system: FileSystem, path: CanonicalPath) -> bool:
     """Whether something is at a path."""
-    return _entry(system, path) is not None
+    return find_status(system, path) is not None
 
 
 def is_ready(system: FileSystem, path: CanonicalPath, flag: str) -> bool:
@@ -33,7 +33,7 @@ def is_ready(system: FileSystem, path: CanonicalPath, flag: str) -> bool:
     """
     if flag:
         return is_there(system, path.child(flag))
-    found = _entry(system, path)
+    found = find_status(system, path)
     if found is not None:
         refuse_odd(path, found.kind)
     return found is not None
@@ -80,7 +80,12 @@ class Presence:
         except (NotFound, WrongKind):
             found = {}
         else:
-            found = {name: each for name in names if (each := _entry(self.system, parent.child(name))) is not None}
+            statuses = {name: find_status(self.system, parent.child(name)) for name in names}
+            found = {
+                name: Entry(name, each.kind, each.size, each.modified)
+                for name, each in statuses.items()
+                if each is not None
+            }
         if not found:
             self.note_missing(parent)
         return found
@@ -93,7 +98,7 @@ class Presence:
         """Find out why something in a directory is missing: how far up nothing is there at all."""
         topmost: CanonicalPath | None = None
         for each in self._up_from(parent):
-            if each in self._present or _entry(self.system, each) is not None:
+            if each in self._present or is_there(self.system, each):
                 self._present.add(each)
                 break
             topmost = each
@@ -119,11 +124,3 @@ class Presence:
                 break  # keys like `a-b/` come between `a` and `a/`
         self._present.add(parent)
         return found
-
-
-def _entry(system: FileSystem, path: CanonicalPath) -> Entry | None:
-    try:
-        found = system.status(path)
-    except NotFound:
-        return None
-    return Entry(path.name, found.kind, found.size, found.modified)

@@ -13,9 +13,9 @@ from toolkit.bootstrap.action_context import ActionContext, ActionOptions, opene
 from toolkit.bootstrap.retention import evicted_and_archives, place_of, wire
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.instance_storage import FeedStorage, on_clusters
 from toolkit.retention.explain import Explainer, Explanation, of_settled
-from toolkit.storage import NotFound
+from toolkit.storage import find_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -102,10 +102,8 @@ def _explainer(
 
 
 def _kind_at(work: RunContext, path: CanonicalPath) -> FileKind | None:
-    try:
-        return work.stores(path).status(path).kind
-    except NotFound:
-        return None
+    found = find_status(work.stores(path), path)
+    return None if found is None else found.kind
 
 
 def _owners(path: str, context: ActionContext) -> tuple[str, tuple[Pair, ...]]:
@@ -124,13 +122,11 @@ def _owners(path: str, context: ActionContext) -> tuple[str, tuple[Pair, ...]]:
 
 def _around(path: str, context: ActionContext, clusters: Sequence[Cluster]) -> Iterator[Pair]:
     found: list[tuple[int, Pair]] = []
-    for cluster in clusters:
+    for feed, cluster in on_clusters(context.repository.feeds.values(), clusters):
         place = cluster.place(path)
-        for feed in context.repository.feeds.values():
-            if any(each.name == cluster.name for each in feed.clusters):
-                for template in FeedStorage.of(feed, cluster).templates.values():
-                    base = cluster.place(template.base)
-                    if place == base or place.is_within(base):
-                        found.append((len(base.path), (feed.name, cluster.name)))
+        for template in FeedStorage.of(feed, cluster).templates.values():
+            base = cluster.place(template.base)
+            if place == base or place.is_within(base):
+                found.append((len(base.path), (feed.name, cluster.name)))
     deepest = max((length for length, _ in found), default=0)
     return (pair for length, pair in found if length == deepest)

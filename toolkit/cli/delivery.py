@@ -12,7 +12,7 @@ from toolkit.bootstrap.result_store import result_place
 from toolkit.cli.streams import encoded
 from toolkit.el import CanonicalPath, without_credentials
 from toolkit.errors import Failed, InvalidInput
-from toolkit.storage import FileKind, FileSystem, NotFound, PermissionDenied, StorageError, WrongKind
+from toolkit.storage import FileKind, FileSystem, PermissionDenied, StorageError, WrongKind, find_status
 
 
 class BadResultFile(InvalidInput):
@@ -110,10 +110,8 @@ def _is_directory(system: FileSystem, path: CanonicalPath) -> bool:
     """A link to a directory is one as well: what is below the link can be written."""
     if path.scheme == "file" and Path(path.path).is_symlink():
         return Path(path.path).is_dir()
-    try:
-        return system.status(path).kind is FileKind.DIRECTORY
-    except NotFound:
-        return False
+    found = find_status(system, path)
+    return found is not None and found.kind is FileKind.DIRECTORY
 
 
 def _place(text: str) -> CanonicalPath:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Self
 
 from toolkit.catalog.model import TableName
 from toolkit.catalog.partition_name import split_name
 from toolkit.el import ElError
 from toolkit.entities.lookup import PathOwner
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.instance_storage import FeedStorage, tables_on_clusters
 from toolkit.planning.partition_address import SCHEME, PartitionAddress, partition_address
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def owners_of_partition(
     """
     return tuple(
         _owner(feed, cluster, partition.values)
-        for feed, cluster, uri in _tables(feeds, clusters)
+        for feed, cluster, uri in tables_on_clusters(sorted(feeds, key=attrgetter("name")), clusters)
         if TableName(uri.database, uri.table) == partition.name
         and partition.registry in {"", partition_address(cluster, uri, {}).registry}
         and uri.period_of(partition.values)
@@ -102,7 +103,7 @@ def owners_of_location(
         ElError: the path, or a partition's location, is no path.
         CatalogError: a metastore refuses, or does not answer.
     """
-    for feed, cluster, uri in _tables(feeds, clusters):
+    for feed, cluster, uri in tables_on_clusters(sorted(feeds, key=attrgetter("name")), clusters):
         if cluster.interfaces.registry is None:
             continue
         found = _Located(place=cluster.place(path), cluster=cluster, metastore=metastores(cluster)).values(uri)
@@ -141,15 +142,6 @@ class _Located:
 
     def _is_in(self, location: CanonicalPath) -> bool:
         return self.place == location or self.place.is_within(location)
-
-
-def _tables(feeds: Iterable[Feed], clusters: Iterable[Cluster]) -> Iterator[tuple[Feed, Cluster, TableUri]]:
-    on = {cluster.name: cluster for cluster in clusters}
-    for feed in sorted(feeds, key=lambda each: each.name):
-        for each in feed.clusters:
-            uri = FeedStorage.of(feed, on[each.name]).table if each.name in on else None
-            if uri is not None:
-                yield feed, on[each.name], uri
 
 
 def _owner(feed: Feed, cluster: Cluster, values: Mapping[str, str]) -> PathOwner:

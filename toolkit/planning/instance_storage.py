@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -120,3 +120,17 @@ class PartitionExpression:
         for part in self.text.split("/"):
             yield Segment(tuple(tokenize(part, whole=self.text, offset=offset)), self.text)
             offset += len(part) + 1
+
+
+def on_clusters(feeds: Iterable[Feed], clusters: Iterable[Cluster]) -> Iterator[tuple[Feed, Cluster]]:
+    """Yield each feed with each of its clusters that is among these."""
+    known = {each.name: each for each in clusters}
+    return ((feed, known[each.name]) for feed in feeds for each in feed.clusters if each.name in known)
+
+
+def tables_on_clusters(feeds: Iterable[Feed], clusters: Iterable[Cluster]) -> Iterator[tuple[Feed, Cluster, TableUri]]:
+    """Yield each table feed with each of its clusters that is among these, and its table there."""
+    for feed, cluster in on_clusters((feed for feed in feeds if feed.is_table), clusters):
+        table = FeedStorage.of(feed, cluster).table
+        if table is not None:
+            yield feed, cluster, table

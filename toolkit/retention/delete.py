@@ -11,7 +11,7 @@ from toolkit.actions.guard import STOPPED, CalledOff, Guard, Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 from toolkit.runs.errors import Stopped
-from toolkit.storage import NotBegun, NotFound, StorageError, Unreachable
+from toolkit.storage import NotBegun, NotFound, StorageError, Unreachable, find_status
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -251,9 +251,6 @@ def is_gone(system: FileSystem, item: PlanItem) -> bool | None:
 def is_present(system: FileSystem, path: CanonicalPath) -> bool | None:
     """Whether something is at a path; None: the store could not be asked now."""
     try:
-        system.status(path)
-    except NotFound:
-        return False
+        return find_status(system, path) is not None
     except StorageError:
         return None
-    return True

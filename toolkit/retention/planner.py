@@ -21,7 +21,7 @@ from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.sizes import SizeCheck
 from toolkit.retention.table_plan import TablePlanner
-from toolkit.storage import NotFound, StorageError
+from toolkit.storage import NotFound, StorageError, find_status
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import TableName
@@ -145,13 +145,10 @@ class RetentionPlanner:
     def _is_present(self, base: CanonicalPath) -> bool:
         """Whether the base exists; where directories are only beginnings of keys, a misspelt bucket must not pass."""
         system = self.storage(base)
-        try:
-            system.status(base)
-        except NotFound:
-            if not system.capabilities.directories:
-                _require_bucket(system, base.root)
-            return False
-        return True
+        is_present = find_status(system, base) is not None
+        if not (is_present or system.capabilities.directories or find_status(system, base.root)):
+            raise NotFound(path=base.root, detail="there is no such bucket; make it, or correct the end point")
+        return is_present
 
     def _kept_back(self, target: FeedTarget, locations: Iterable[Location], hold_file: HoldFile) -> FeedPlan:
         """Nothing goes; a feed that is on hold does not fail for what cannot be counted."""
@@ -242,13 +239,6 @@ def _staying(plan: FeedPlan) -> set[_Partition]:
 def _partitions(plan: FeedPlan, names: Iterable[str]) -> set[_Partition]:
     table, base = plan.target.table, plan.detail.base
     return set() if table is None or base is None else {(base, table.name, name) for name in names}
-
-
-def _require_bucket(system: FileSystem, root: CanonicalPath) -> None:
-    try:
-        system.status(root)
-    except NotFound as error:
-        raise NotFound(path=root, detail="there is no such bucket; make it, or correct the end point") from error
 
 
 def _unless_unknown(plan: FeedPlan, error: StorageError | None) -> FeedPlan:

@@ -17,7 +17,7 @@ from toolkit.el.tokens import Literal
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
 from toolkit.linter.overlap import can_overlap
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.instance_storage import FeedStorage, on_clusters
 from toolkit.planning.location_index import LocationIndex
 from toolkit.retention.targets import Location, WrittenInstance
 
@@ -189,8 +189,7 @@ class SharedDataIndex:
 
     @cached_property
     def _all(self) -> tuple[SharedData, ...]:
-        clusters = {each.name: each for each in self.clusters}
-        pairs = ((feed, clusters[each.name]) for feed in self.feeds for each in feed.clusters if each.name in clusters)
+        pairs = on_clusters(self.feeds, self.clusters)
         return tuple(chain.from_iterable(_locations(feed, cluster, self.real) for feed, cluster in pairs))
 
     @cached_property

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.model import TableName
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.instance_storage import FeedStorage, tables_on_clusters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,14 +58,9 @@ class SharedTables:
 
     @cached_property
     def _by_table(self) -> dict[TableName, list[_On]]:
-        clusters = {each.name: each for each in self.clusters}
         found: dict[TableName, list[_On]] = defaultdict(list)
-        for feed in (each for each in self.feeds if each.is_table):
-            for on in feed.clusters:
-                cluster = clusters.get(on.name)
-                uri = None if cluster is None else FeedStorage.of(feed, cluster).table
-                if cluster is not None and uri is not None:
-                    found[table_name(uri)].append(_On((feed.name, cluster.name), uri, _addresses(cluster)))
+        for feed, cluster, uri in tables_on_clusters(self.feeds, self.clusters):
+            found[table_name(uri)].append(_On((feed.name, cluster.name), uri, _addresses(cluster)))
         return found
 
 

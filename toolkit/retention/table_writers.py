@@ -12,7 +12,7 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.written_places import written_places
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import InvalidInput
-from toolkit.planning.instance_storage import FeedStorage
+from toolkit.planning.instance_storage import tables_on_clusters
 from toolkit.retention.shared_tables import table_name
 from toolkit.retention.targets import WrittenInstance
 
@@ -93,10 +93,8 @@ class TableWriters:
 
     @cached_property
     def _tables(self) -> Mapping[tuple[str, str], _TableOn]:
-        clusters = {each.name: each for each in self.clusters}
-        on = ((feed, clusters[each.name]) for feed in self.feeds for each in feed.clusters if each.name in clusters)
-        found = ((feed, cluster, FeedStorage.of(feed, cluster).table) for feed, cluster in on if feed.is_table)
-        return {(feed.name, cluster.name): _TableOn(uri, cluster) for feed, cluster, uri in found if uri is not None}
+        found = tables_on_clusters(self.feeds, self.clusters)
+        return {(feed.name, cluster.name): _TableOn(uri, cluster) for feed, cluster, uri in found}
 
     @cached_property
     def _by_resource(self) -> Mapping[str, _TableOn]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.el import CanonicalPath, is_name
 from toolkit.el.pattern import NOTHING_KNOWN
 from toolkit.planning.retention import Candidate, time_within
-from toolkit.storage import Entry, NotFound
+from toolkit.storage import Entry, find_status
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -137,10 +137,8 @@ def candidates_in(
 
 def own_entry(system: FileSystem, directory: CanonicalPath, name: str) -> Entry | None:
     """The entry of one known name, without a listing; None when there is none."""
-    try:
-        return Entry(name, system.status(directory.child(name)).kind)
-    except NotFound:
-        return None
+    found = find_status(system, directory.child(name))
+    return None if found is None else Entry(name, found.kind)
 
 
 @dataclass(eq=False, slots=True)

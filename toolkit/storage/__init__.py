@@ -1,7 +1,7 @@
 """File systems and object stores: the port, its errors and its adapters (DESIGN section 5)."""
 
 from toolkit.storage.attributes import Checksum
-from toolkit.storage.base import BasicFileSystem
+from toolkit.storage.base import BasicFileSystem, find_status
 from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, name_behind
 from toolkit.storage.errors import (
     AlreadyExists,
@@ -89,6 +89,7 @@ __all__ = [
     "WrongKind",
     "aside_name",
     "close_clients",
+    "find_status",
     "name_behind",
     "open_file_system",
 ]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
-from toolkit.storage.errors import StorageFailure, Unsupported
-from toolkit.storage.port import Entry, FileKind, FileSystem
+from toolkit.storage.deletion import delete_each
+from toolkit.storage.errors import NotFound, StorageFailure, Unsupported
+from toolkit.storage.port import Deleted, Entry, FileKind, FileStatus, FileSystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -65,8 +66,26 @@ def tree_below(path: CanonicalPath, listed: Callable[[CanonicalPath], Iterator[E
             way.pop()
 
 
+def find_status(system: FileSystem, path: CanonicalPath) -> FileStatus | None:
+    """Return the status of a path; None: nothing is there."""
+    try:
+        return system.status(path)
+    except NotFound:
+        return None
+
+
 class BasicFileSystem(FileSystem):
-    """The part of `FileSystem` that many stores cannot do: each method says so, and who can has its own."""
+    """The part of `FileSystem` that many stores do alike, or cannot do: then each method says so."""
+
+    @override
+    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
+        return tree_below(path, self.list)
+
+    @override
+    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
+        """Delete path by path, and ignore `first`, for stores where a directory goes to its readers at once."""
+        del first
+        return delete_each(self, paths, below)
 
     def _cannot(self, path: CanonicalPath, what: str) -> NoReturn:
         raise Unsupported(path=path, detail=f"this store has no {what}")

@@ -257,13 +257,12 @@ class FileSystem(AttributeStore, MultipartStore, Protocol):
         No symbolic link below `below` is followed; one inside the tree is itself removed. On a store that removes
         file by file but has an atomic rename, a directory first gets `ASIDE_PREFIX` in front of its name: to readers
         it goes at once, and a killed removal can be seen and finished by deleting that name. An aside that an earlier
-        removal of the same name left is removed first.
+        removal of the same name left is removed first. A removal that is not answered is never repeated.
 
         Args:
             path: what goes.
             below: nothing at, beside or above it is touched.
-            look: the removal relies on it: it asks `Look.let_through` instead of the store's hook, and one that is not
-                answered is not repeated.
+            look: the removal relies on it: it asks `Look.let_through` instead of the store's hook.
 
         Raises:
             OutsideBase: `path` is not strictly below `below`; nothing was touched.

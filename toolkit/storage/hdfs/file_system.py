@@ -14,7 +14,7 @@ from hdfs_native import AclEntry, Client, FileReader, FileWriter, WriteOptions
 from hdfs_native import FileStatus as HdfsStatus
 from typing_extensions import override
 
-from toolkit.storage.base import BasicFileSystem, moment, tree_below
+from toolkit.storage.base import BasicFileSystem, moment
 from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
@@ -118,11 +118,6 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
                 yield entry
 
     @override
-    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        """List directory by directory: the library's recursion would send many requests within one time limit."""
-        return tree_below(path, self.list)
-
-    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Limit each read of the stream to the time of a call; a small file is read in one call."""
         reader, content = self._client.bounded(path, lambda client: _opened(client, path.path))
@@ -166,8 +161,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
     @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
         """The NameNode itself refuses to move over an existing entry."""
-        if not self._is_there(source):
-            raise NotFound(path=source)
+        self._status(source)
         try:
             self._change(target, lambda client: client.rename(source.path, target.path, overwrite=False))
         except WrongKind as error:
@@ -274,13 +268,6 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
             return self._client.bounded(path, lambda client: client.get_file_info(path.path))
         except WrongKind as error:
             raise NotFound(path=path, detail=error.detail) from error
-
-    def _is_there(self, path: CanonicalPath) -> bool:
-        try:
-            self._status(path)
-        except NotFound:
-            return False
-        return True
 
     def _refuse_directory(self, path: CanonicalPath) -> None:
         with suppress(NotFound):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from toolkit.storage.base import moment, tree_below
-from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, delete_each, refuse_outside
+from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, PermissionDenied, StorageFailure, WrongKind
 from toolkit.storage.local.bases import Bases
 from toolkit.storage.local.system import first_way, group_name, group_number, owner_name, translated, user_number
@@ -25,11 +25,11 @@ from toolkit.storage.local.tree import (
     refuse_symlink,
 )
 from toolkit.storage.local.writing import LocalWriting, sync_directory
-from toolkit.storage.port import Capabilities, ContentSummary, Deleted, Entry, FileKind, FileStatus
+from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileKind, FileStatus
 from toolkit.storage.streams import ranged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from datetime import datetime
     from typing import BinaryIO
 
@@ -157,10 +157,6 @@ class LocalFileSystem(LocalWriting):
                 yield directory
 
     @override
-    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        return tree_below(path, self.list)
-
-    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Follow no symbolic link below a known base, and read only regular files."""
         with self._parent_of(path) as (parent, name), translated(path):
@@ -228,12 +224,6 @@ class LocalFileSystem(LocalWriting):
             os.utime(path.path, (modified.timestamp(), modified.timestamp()), follow_symlinks=False)
 
     @override
-    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """Ignore `first`, since a directory goes to its readers at once."""
-        del first
-        return delete_each(self, paths, below)
-
-    @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         """Remove an instance and the aside of its name one after the other: both are one place."""
         refuse_outside(path, below)
@@ -293,7 +283,7 @@ class LocalFileSystem(LocalWriting):
         return ContentSummary(files=files, directories=directories, size=size)
 
     def _listed_if_there(self, path: CanonicalPath) -> Iterator[Entry]:
-        with suppress(NotFound):
+        with suppress(NotFound, WrongKind):
             yield from self.list(path)
 
 

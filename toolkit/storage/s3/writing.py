@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from toolkit.el import CanonicalPath
 from toolkit.storage.errors import AlreadyExists, NotFound, StorageError, Unreachable
@@ -17,6 +17,7 @@ from toolkit.storage.streams import in_parts
 
 if TYPE_CHECKING:
     from types_boto3_s3.type_defs import (
+        CompletedMultipartUploadTypeDef,
         CompletedPartTypeDef,
         CompleteMultipartUploadOutputTypeDef,
         PutObjectOutputTypeDef,
@@ -36,6 +37,10 @@ _ATTEMPTS = 5
 _WAIT = 0.2
 
 
+class _Condition(TypedDict, total=False):
+    IfNoneMatch: str
+
+
 class ObjectWriter:
     """Writes one object.
 
@@ -48,10 +53,11 @@ class ObjectWriter:
     """
 
     def __init__(self, bucket: Bucket, key: str, path: CanonicalPath, *, overwrite: bool, token: str = "") -> None:
-        self._bucket, self._key, self._path, self._overwrite = bucket, key, path, overwrite
+        self._bucket, self._key, self._path = bucket, key, path
         mark, _, self._started = token.partition(" ")
         self._mark = mark or secrets.token_hex(16)
         self._metadata = {} if overwrite else {_MARK: self._mark}
+        self._condition: _Condition = {} if overwrite else {"IfNoneMatch": "*"}
 
     def write(self, chunks: Iterable[bytes]) -> None:
         """Write all chunks; when they raise, nothing of them stays.
@@ -112,14 +118,10 @@ class ObjectWriter:
                 return
 
     def _put_once(self, content: bytes) -> None:
-        client, name = self._bucket.client, self._bucket.name
         with translated(self._path):
-            if self._overwrite:
-                answer = client.put_object(Bucket=name, Key=self._key, Body=content)
-            else:
-                answer = client.put_object(
-                    Bucket=name, Key=self._key, Body=content, IfNoneMatch="*", Metadata=self._metadata
-                )
+            answer = self._bucket.client.put_object(
+                Bucket=self._bucket.name, Key=self._key, Body=content, Metadata=self._metadata, **self._condition
+            )
         self._tag(answer)
 
     def _upload(self, parts: Iterator[bytes]) -> None:
@@ -146,16 +148,11 @@ class ObjectWriter:
         return {"PartNumber": number, "ETag": self._tag(answer)}
 
     def _complete(self, upload: str, parts: list[CompletedPartTypeDef]) -> None:
-        client, name = self._bucket.client, self._bucket.name
+        uploaded: CompletedMultipartUploadTypeDef = {"Parts": parts}
         with translated(self._path):
-            if self._overwrite:
-                answer = client.complete_multipart_upload(
-                    Bucket=name, Key=self._key, UploadId=upload, MultipartUpload={"Parts": parts}
-                )
-            else:
-                answer = client.complete_multipart_upload(
-                    Bucket=name, Key=self._key, UploadId=upload, MultipartUpload={"Parts": parts}, IfNoneMatch="*"
-                )
+            answer = self._bucket.client.complete_multipart_upload(
+                Bucket=self._bucket.name, Key=self._key, UploadId=upload, MultipartUpload=uploaded, **self._condition
+            )
         self._tag(answer)
 
     def _tag(self, answer: _Tagged) -> str:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from toolkit.storage.base import BasicFileSystem, tree_below
-from toolkit.storage.deletion import delete_each, refuse_outside
+from toolkit.storage.base import BasicFileSystem, find_status
+from toolkit.storage.deletion import refuse_outside
 from toolkit.storage.errors import (
     AlreadyExists,
     NotEmpty,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage.attributes import Checksum
     from toolkit.storage.look import Look
-    from toolkit.storage.port import ContentSummary, Deleted, Entry, FileStatus, StorageSpec
+    from toolkit.storage.port import ContentSummary, Entry, FileStatus, StorageSpec
 
 
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> WebHdfsFileSystem:
@@ -116,10 +116,6 @@ class WebHdfsFileSystem(BasicFileSystem, Bindable):
         yield from sorted(entry for entry in entries if entry.name >= start_from)
 
     @override
-    def list_tree(self, path: CanonicalPath) -> Iterator[Entry]:
-        return tree_below(path, self.list)
-
-    @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Return a stream that is not seekable; each read is limited to the time of a call."""
         try:
@@ -160,10 +156,9 @@ class WebHdfsFileSystem(BasicFileSystem, Bindable):
 
         HttpFS does not know how to refuse, and would move into a directory, so the target is looked at first.
         """
-        if self._is_there(target):
+        if find_status(self, target) is not None:
             raise AlreadyExists(path=target)
-        if not self._is_there(source):
-            raise NotFound(path=source)
+        self.status(source)
         self._move(source, target, "NONE")
 
     @override
@@ -229,12 +224,6 @@ class WebHdfsFileSystem(BasicFileSystem, Bindable):
             raise NotFound(path=path, detail=error.detail) from error
 
     @override
-    def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """Delete path by path, since there is no bulk call; `first` is ignored, since each path goes at once."""
-        del first
-        return delete_each(self, paths, below)
-
-    @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         """Check for a file first, then remove with the non-recursive delete.
 
@@ -256,13 +245,6 @@ class WebHdfsFileSystem(BasicFileSystem, Bindable):
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         """Send one call, which the NameNode answers from its memory."""
         return summary_of(path, self._name_nodes.answer("GET", path, "GETCONTENTSUMMARY"))
-
-    def _is_there(self, path: CanonicalPath) -> bool:
-        try:
-            self.status(path)
-        except NotFound:
-            return False
-        return True
 
     def _change(self, method: str, path: CanonicalPath, op: str, **params: str) -> bool:
         return was_done(path, self._effect(method, path, op, **params))
