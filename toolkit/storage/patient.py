@@ -204,6 +204,8 @@ class PatientFileSystem(FileSystem):
             self._refuse_given_up(below)
             for deleted in self.inner.delete_all(tuple(left), below=below, first=first):
                 left.pop(deleted.path, None)
+                if not isinstance(deleted.error, Unreachable):
+                    self.silence.since = None
                 yield deleted
         except Unreachable as error:
             for path in left:

@@ -146,6 +146,19 @@ def test_an_answer_begins_the_patience_anew() -> None:
     assert len(store.calls) == 40
 
 
+def test_an_answer_about_one_of_many_removals_begins_the_patience_anew() -> None:
+    store, silence = _store("a", "b"), Silence()
+    store.mute = frozenset({_PATH})
+    system = PatientFileSystem(
+        inner=store, check=no_check, now=store.clock.now, sleep=store.clock.sleep, silence=silence
+    )
+    silence.since = store.clock.seconds
+    assert [type(each.error) for each in system.delete_all([_PATH], below=BASE)] == [Unreachable]
+    assert silence.since is not None
+    list(system.delete_all([BASE.child("b")], below=BASE))
+    assert silence.since is None
+
+
 def test_one_path_without_an_answer_does_not_give_up_the_store() -> None:
     store = _store("a", "b")
     store.mute = frozenset({_PATH})
