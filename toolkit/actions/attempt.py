@@ -14,7 +14,6 @@ from toolkit.storage import Unreachable
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
-    from toolkit.el import CanonicalPath
 
 R = TypeVar("R")
 
@@ -31,12 +30,19 @@ class FailedAttempt:
         message: for people.
         refusal: the condition that called it off; None: it failed, or the run was stopped.
         names_item: the message lacks the item that it is about.
+        error: with which it failed; None: it was stopped, called off, or executors were lost.
     """
 
     code: str = ""
     message: str = ""
     refusal: Refusal | None = None
     names_item: bool = False
+    error: FeedctlError | None = None
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the run was stopped, or a condition called the effect off; else it failed."""
+        return self.refusal is not None or self.code == INTERRUPTED
 
     def of(self, item: I) -> ItemResult[I]:
         """Return the result of an item that the effect was about."""
@@ -47,7 +53,7 @@ class FailedAttempt:
 
 
 def attempted(
-    work: RunContext, base: CanonicalPath, effect: Callable[[], R], *, failures: tuple[type[FeedctlError], ...]
+    work: RunContext, effect: Callable[[], R], *, failures: tuple[type[FeedctlError], ...]
 ) -> R | FailedAttempt:
     """Do an effect; return its result, or the reason for which it did not come to its end.
 
@@ -55,10 +61,10 @@ def attempted(
 
     Args:
         work: of the run.
-        base: of the items; on the store that is asked whether it still answers.
         effect: asks the guard before each change.
         failures: errors with a code that are failures of the items; others end the run.
     """
+    of_items: tuple[type[FeedctlError], ...] = (Unreachable, *failures)
     try:
         return effect()
     except CalledOff as called_off:
@@ -66,12 +72,15 @@ def attempted(
     except Stopped as stopped:
         work.guard.stop(stopped)
         return FailedAttempt(code=INTERRUPTED, message=f"{stopped.reason}; the next run goes on", names_item=True)
-    except Unreachable as error:
-        work.guard.note_unanswered(work.stores(base), base)
-        return FailedAttempt(code=error.code, message=str(error))
-    except failures as error:
-        is_away = isinstance(error, Unavailable)
-        code = Unreachable.code if is_away else str(getattr(error, "code", "failed"))
-        return FailedAttempt(code=code, message=str(error))
+    except of_items as error:
+        return failure_of(work, error)
     except Unavailable as error:  # executors; what they have written is thrown away
         return FailedAttempt(code=Unreachable.code, message=str(error), names_item=True)
+
+
+def failure_of(work: RunContext, error: FeedctlError) -> FailedAttempt:
+    """Return the failure that an error is; when the store did not answer, it is left alone from now on."""
+    if isinstance(error, Unreachable):
+        work.guard.note_unanswered(work.stores(error.path), error.path)
+    code = Unreachable.code if isinstance(error, Unavailable) else str(getattr(error, "code", "failed"))
+    return FailedAttempt(code=code, message=str(error), error=error)

@@ -117,7 +117,7 @@ class TableBatch:
             results |= {item: refusal.of(item) for item in items}
             return ()
         failures = (CatalogError, StorageError, Unavailable)
-        notes = attempted(work, base, lambda: tuple(self.mode.apply(items, results)), failures=failures)
+        notes = attempted(work, lambda: tuple(self.mode.apply(items, results)), failures=failures)
         if not isinstance(notes, FailedAttempt):
             return notes
         results |= {item: notes.of(item) for item in items if item not in results}

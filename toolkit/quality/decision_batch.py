@@ -89,7 +89,7 @@ class DecisionBatch:
         if refusal is not None:
             return refusal.of(item)
         remove_it = partial(self._remove, item.removal)
-        failed = attempted(self.work, item.removal.base, remove_it, failures=(StorageError,))
+        failed = attempted(self.work, remove_it, failures=(StorageError,))
         return ItemResult.done(item) if failed is None else failed.of(item)
 
     def _remove(self, removal: Removal) -> None:

@@ -252,7 +252,7 @@ class _CopyBatch:
         if refusal is not None:
             return refusal.of(item), None
         publish = partial(self.publisher.publish, is_last=self.is_last)
-        published = attempted(work, target.target_base, publish, failures=(StorageError, QualityFailed))
+        published = attempted(work, publish, failures=(StorageError, QualityFailed))
         if isinstance(published, FailedAttempt):
             return published.of(item), None
         taken = round(published.seconds * 1000)

@@ -194,13 +194,11 @@ class _Eviction:
     _bulk: BulkDelete = field(init=False)
 
     def __post_init__(self) -> None:
-        storage, guard = self.work.stores, self.work.guard
+        work, first = self.work, self.plan.target.availability_flag
         self._parents, self._events = ParentQueue(self.plan.items), InstanceEvents(self.plan.items)
-        self._single = SingleDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
-        self._tree = TreeDelete(
-            storage=storage, guard=guard, wait_for_rate=self.work.wait_for_rate, single=self._single
-        )
-        self._bulk = BulkDelete(storage=storage, guard=guard, first=self.plan.target.availability_flag)
+        self._single = SingleDelete(work=work, first=first)
+        self._tree = TreeDelete(work=work, single=self._single)
+        self._bulk = BulkDelete(work=work, first=first)
 
     def apply(self, batch: UnitBatch, advance: Callable[[int], None]) -> Applied[PlanItem]:
         """Remove the units of a batch, then the directories that they were the last in."""
@@ -247,7 +245,7 @@ class _Eviction:
         return UnitRemoved([self._single.remove(item) for item in items])
 
     def _without_parents(self, chains: Sequence[ParentChain], pool: WorkerPool) -> Sequence[ParentChain]:
-        EmptyParents(storage=self.work.stores, guard=self.work.guard, pool=pool).remove(chains)
+        EmptyParents(work=self.work, pool=pool).remove(chains)
         return chains
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.actions.action import place_named
+from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult
@@ -21,7 +22,6 @@ from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
-from toolkit.runs.errors import Stopped
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, Unreachable, Unsupported
 from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.trees import Tree, below, same_bytes
@@ -204,43 +204,43 @@ class ArchivedDelete:
         """Archive an instance and remove it; what is none has nothing to archive."""
         if item.archive is None:
             return self.single.remove(item)
-        guard = self.single.guard
+        work = self.archiver.work
+        guard = work.guard
         refusal = guard.refusal(item.base, must_look=True)
         if refusal is None and guard.is_silent(item.archive):
             refusal = Refusal(Unreachable.code, "the archive's storage does not answer; run again when it does")
         if refusal is not None:
             return Removed(refusal.of(item))
-        try:
-            archived, place = self.archiver.archive_version(item.path, item.archive)
-        except (StorageError, Unavailable) as error:
-            return self._failed(item, error)
-        except Stopped as stopped:
-            guard.stop(stopped)
-            message = f"{item.path}: the run was stopped while it was archived; it is still there, and a rerun takes it"
-            return Removed(ItemResult.failed(item, INTERRUPTED, message), is_open=True)
+        archive = partial(self.archiver.archive_version, item.path, item.archive)
+        done = attempted(work, archive, failures=(StorageError, Unavailable))
+        if isinstance(done, FailedAttempt):
+            return _not_archived(item, done)
+        archived, place = done
         if archived is None:
             return Removed(ItemResult.skipped(item, StayReason.ALREADY_GONE))
         return self._removed(item)._replace(archived=str(archived), archived_at=place)
 
     def _removed(self, item: PlanItem) -> Removed:
         """Copying may have taken hours, in which somebody may have put the feed on hold."""
-        refusal = self.single.guard.refusal(item.base, must_look=True)
+        refusal = self.archiver.work.guard.refusal(item.base, must_look=True)
         if refusal is not None:
             return Removed(refusal.of(item))
-        if self.single.storage(item.base).capabilities.directories:
+        if self.archiver.work.stores(item.base).capabilities.directories:
             return self.single.remove(item)
         return self.single.remove_together([item])[0]
 
-    def _failed(self, item: PlanItem, error: StorageError | Unavailable) -> Removed:
-        """It is still there; of what stayed in an archive that is silent the next run hears from the open item."""
-        files = error.failed if isinstance(error, FilesFailed) else ()
-        is_silent = isinstance(error, Unreachable | Unavailable) or any(each.code == Unreachable.code for each in files)
-        if isinstance(error, Unreachable):
-            work = self.archiver.work
-            work.guard.note_unanswered(work.stores(error.path), error.path)
-        code = error.code if isinstance(error, StorageError) else Unreachable.code
-        result = ItemResult.failed(item, code, f"not archived, so it stays: {error}")
-        return Removed(result, is_open=is_silent)
+
+def _not_archived(item: PlanItem, failure: FailedAttempt) -> Removed:
+    """It is still there; of what stayed in an archive that is silent the next run hears from the open item."""
+    if failure.refusal is not None:
+        return Removed(failure.of(item))
+    if failure.code == INTERRUPTED:
+        message = f"{item.path}: the run was stopped while it was archived; it is still there, and a rerun takes it"
+    else:
+        message = f"not archived, so it stays: {failure.message}"
+    files = failure.error.failed if isinstance(failure.error, FilesFailed) else ()
+    is_open = bool(UNKNOWN.intersection((failure.code, *(each.code for each in files))))
+    return Removed(ItemResult.failed(item, failure.code, message), is_open=is_open)
 
 
 def settle_stagings(

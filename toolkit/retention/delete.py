@@ -5,21 +5,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from toolkit.actions.guard import STOPPED, CalledOff, Guard, Refusal
+from toolkit.actions.attempt import FailedAttempt, attempted, failure_of
+from toolkit.actions.guard import STOPPED, Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
+from toolkit.el import CanonicalPath
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 from toolkit.runs.errors import Stopped
 from toolkit.storage import NotBegun, NotFound, StorageError, Unreachable, find_status
 
 if TYPE_CHECKING:
-    from toolkit.el import CanonicalPath
+    from toolkit.actions.action import RunContext
     from toolkit.storage import FileSystem
 
 _LOG = logging.getLogger(__name__)
 
-Answers: TypeAlias = "dict[CanonicalPath, StorageError | None]"
+Answers: TypeAlias = dict[CanonicalPath, StorageError | None]
 """What a store has said of paths: None of one that it has removed."""
 
 _WORDS: Mapping[str, str] = {
@@ -65,13 +68,11 @@ class SingleDelete:
     """Removes single items; safe between threads.
 
     Attributes:
-        storage: the store that a path is on.
-        guard: asked before each.
+        work: of the run; its guard is asked before each.
         first: as for `BulkDelete`, where the store does not remove at once.
     """
 
-    storage: Callable[[CanonicalPath], FileSystem]
-    guard: Guard
+    work: RunContext
     first: str = ""
 
     def remove(self, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
@@ -81,19 +82,13 @@ class SingleDelete:
             item: of the plan.
             gone_by_us: when it is not there any more, a call of this run that failed has removed it.
         """
-        refusal = self.guard.refusal(item.base)
+        refusal = self.work.guard.refusal(item.base)
         if refusal is not None:
             return Removed(refusal.of(item))
-        system = self.storage(item.base)
-        try:
-            return Removed(_removed(system, item))
-        except NotFound:
-            return Removed(ItemResult.done(item) if gone_by_us else ItemResult.skipped(item, StayReason.ALREADY_GONE))
-        except StorageError as error:
-            return failed(item, error, system, self.guard)
-        except Stopped as stopped:
-            self.guard.stop(stopped)
-            return interrupted(item, system)
+        system = self.work.stores(item.base)
+        remove = partial(_removed, system, item, gone_by_us=gone_by_us)
+        result = attempted(self.work, remove, failures=(StorageError,))
+        return failed(item, result, system) if isinstance(result, FailedAttempt) else Removed(result)
 
     def remove_together(self, items: Sequence[PlanItem]) -> list[Removed]:
         """Remove a few items of one base by one call; they are let through together.
@@ -103,23 +98,17 @@ class SingleDelete:
         Args:
             items: instances and what was left of them.
         """
-        refusal = self.guard.refusal(items[0].base, items=len(items))
+        refusal = self.work.guard.refusal(items[0].base, items=len(items))
         if refusal is not None:
             return [Removed(refusal.of(item)) for item in items]
-        system = self.storage(items[0].base)
         answers: Answers = {}
-        try:
-            for path, error in system.delete_all([item.path for item in items], below=items[0].base, first=self.first):
-                answers[path] = error
-        except StorageError as error:
-            answers |= {item.path: error for item in items if item.path not in answers}
-        except Stopped as stopped:
-            self.guard.stop(stopped)
-            return [
-                answered(item, answers, system, self.guard) if item.path in answers else interrupted(item, system)
-                for item in items
-            ]
-        return [answered(item, answers, system, self.guard) for item in items]
+        failure = attempted(self.work, partial(_ask, self.work, items, self.first, answers), failures=())
+        return [
+            answered(item, answers, self.work)
+            if failure is None or item.path in answers
+            else failed(item, failure, self.work.stores(item.base))
+            for item in items
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,44 +116,52 @@ class BulkDelete:
     """Removes items in bulk, on a store without directories.
 
     Attributes:
-        storage: the store that a path is on.
-        guard: asked before each call; the store asks the run before each request of its own.
+        work: of the run; its guard is asked before each call, and the store asks it before each request of its own.
         first: the feed's availability flag, which goes before the rest of an instance; empty: it has none.
     """
 
-    storage: Callable[[CanonicalPath], FileSystem]
-    guard: Guard
+    work: RunContext
     first: str
 
     def remove(self, items: Sequence[PlanItem]) -> list[Removed]:
         """Remove items of one base; one that fails is named, and the others go."""
-        base = items[0].base
-        refusal = self.guard.refusal(base, must_look=True)
+        base, guard = items[0].base, self.work.guard
+        refusal = guard.refusal(base, must_look=True)
         if refusal is not None:
             return [Removed(refusal.of(item)) for item in items]
-        system, before = self.storage(base), self.guard.effects
-        answers: Answers = {}
-        try:
+        before, answers = guard.effects, Answers()
+
+        def ask() -> None:
             # Not longer: a look at what became of an item is no effect, and a hold must not end it.
-            with self.guard.watching(base):
-                for path, error in system.delete_all([item.path for item in items], below=base, first=self.first):
-                    answers[path] = error
-                    # A hold that is found here stops the store's next change; what is under way is still answered.
-                    self.guard.against(base)
-        except StorageError as error:
-            answers |= {item.path: error for item in items if item.path not in answers}
-        except CalledOff as called_off:
-            refusal = called_off.refusal
-        except Stopped as stopped:
-            self.guard.stop(stopped)
-            refusal = STOPPED
-        is_touched = self.guard.effects != before
+            with guard.watching(base):
+                # A hold that is found here stops the store's next change; what is under way is still answered.
+                _ask(self.work, items, self.first, answers, after_each=lambda: guard.against(base))
+
+        failure = attempted(self.work, ask, failures=())
+        is_touched = guard.effects != before
         return [
-            answered(item, answers, system, self.guard)
-            if refusal is None or (item.path in answers and not isinstance(answers[item.path], NotBegun))
-            else _called_off(item, refusal, is_touched=is_touched and item.path not in answers)
+            answered(item, answers, self.work)
+            if failure is None or (item.path in answers and not isinstance(answers[item.path], NotBegun))
+            else _called_off(item, failure.refusal or STOPPED, is_touched=is_touched and item.path not in answers)
             for item in items
         ]
+
+
+def _ask(
+    work: RunContext,
+    items: Sequence[PlanItem],
+    first: str,
+    answers: Answers,
+    after_each: Callable[[], object] = lambda: None,
+) -> None:
+    """Remove items of one base by one call of the store, and note its answers as they come."""
+    base = items[0].base
+    try:
+        for path, error in work.stores(base).delete_all([item.path for item in items], below=base, first=first):
+            answers[path] = error
+            after_each()
+    except StorageError as error:
+        answers |= {item.path: error for item in items if item.path not in answers}
 
 
 def _called_off(item: PlanItem, refusal: Refusal, *, is_touched: bool) -> Removed:
@@ -177,24 +174,19 @@ def _called_off(item: PlanItem, refusal: Refusal, *, is_touched: bool) -> Remove
     return Removed(ItemResult.failed(item, code, message), is_open=True)
 
 
-def _removed(system: FileSystem, item: PlanItem) -> ItemResult[PlanItem]:
-    if item.type is ItemKind.EMPTY_DIRECTORY:
-        if system.remove_if_empty(item.path, below=item.base):
-            return ItemResult.done(item)
-        return ItemResult.skipped(item, StayReason.NOT_EMPTY)
-    system.delete(item.path, below=item.base)
+def _removed(system: FileSystem, item: PlanItem, *, gone_by_us: bool) -> ItemResult[PlanItem]:
+    try:
+        if item.type is not ItemKind.EMPTY_DIRECTORY:
+            system.delete(item.path, below=item.base)
+        elif not system.remove_if_empty(item.path, below=item.base):
+            return ItemResult.skipped(item, StayReason.NOT_EMPTY)
+    except NotFound:
+        return ItemResult.done(item) if gone_by_us else ItemResult.skipped(item, StayReason.ALREADY_GONE)
     return ItemResult.done(item)
 
 
-def answered(item: PlanItem, answers: Answers, system: FileSystem, guard: Guard) -> Removed:
-    """An item that `delete_all` was asked for, by what the store said of it.
-
-    Args:
-        item: of the plan.
-        answers: of the store, which may have none for it.
-        system: the store.
-        guard: is told that a call was not answered.
-    """
+def answered(item: PlanItem, answers: Answers, work: RunContext) -> Removed:
+    """An item that `delete_all` was asked for, by what the store said of it, which may be nothing."""
     if item.path not in answers:
         # Silence confirms nothing (as in ADR 0022): the next run looks.
         return unanswered(item, f"{item.path}: the store ended a removal of many without a word about it")
@@ -203,16 +195,19 @@ def answered(item: PlanItem, answers: Answers, system: FileSystem, guard: Guard)
         return Removed(ItemResult.done(item))
     if isinstance(error, NotFound):
         return Removed(ItemResult.skipped(item, StayReason.ALREADY_GONE))
-    return failed(item, error, system, guard)
+    return failed(item, failure_of(work, error), work.stores(item.base))
 
 
-def failed(item: PlanItem, error: StorageError, system: FileSystem, guard: Guard) -> Removed:
-    """An item whose removal the store refused, or did not answer."""
-    _LOG.warning('event=item_failed code=%s path="%s"', error.code, item.path)
-    if isinstance(error, Unreachable):
-        guard.note_unanswered(system, item.base)
-        return unanswered(item, str(error))
-    return Removed(ItemResult.failed(item, error.code, str(error)), is_gone=is_gone(system, item) is True)
+def failed(item: PlanItem, failure: FailedAttempt, system: FileSystem) -> Removed:
+    """An item whose removal did not come to its end: it stays open unless it is seen what became of it."""
+    if failure.refusal is not None:
+        return Removed(failure.of(item))
+    if failure.code == INTERRUPTED:
+        return interrupted(item, system)
+    _LOG.warning('event=item_failed code=%s path="%s"', failure.code, item.path)
+    if failure.code == Unreachable.code:
+        return unanswered(item, failure.message)
+    return Removed(failure.of(item), is_gone=is_gone(system, item) is True)
 
 
 def unanswered(item: PlanItem, why: str) -> Removed:

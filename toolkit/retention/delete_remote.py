@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from toolkit.actions.attempt import attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.errors import Unavailable
@@ -130,10 +131,7 @@ class RemoteDelete:
         except Unavailable as error:
             note = f"nothing was spread over other machines: {error}"
             return UnitRemoved(self._from_here(items), note=note)
-        try:
-            self.work.let_others_work()
-        except Stopped as stopped:
-            guard.stop(stopped)
+        attempted(self.work, self.work.let_others_work, failures=())
         refusal = guard.refusal(base, must_look=True)  # getting machines ready may have taken minutes
         if refusal is not None:
             return UnitRemoved([Removed(refusal.of(item)) for item in items])
@@ -149,7 +147,7 @@ class RemoteDelete:
             raise
 
     def _from_here(self, items: Sequence[PlanItem]) -> list[Removed]:
-        bulk = BulkDelete(storage=self.work.stores, guard=self.work.guard, first=self.first)
+        bulk = BulkDelete(work=self.work, first=self.first)
         parts = (items[at : at + BULK] for at in range(0, len(items), BULK))
         return [removed for part in parts for removed in bulk.remove(part)]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.guard import Guard, Refusal
+from toolkit.actions.attempt import FailedAttempt, attempted
+from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.retention.delete import Removed, SingleDelete, UnitRemoved, is_present, unanswered
 from toolkit.retention.plan import ItemKind, PlanItem
@@ -16,6 +18,7 @@ from toolkit.runs.lease import MonotonicClock, machine_clock
 from toolkit.storage import FileKind, Look, LookTooOld, NotFound, StorageError, Unreachable
 
 if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
 
@@ -30,16 +33,12 @@ class TreeDelete:
     """Removes whole directories; safe between threads.
 
     Attributes:
-        storage: the store that a path is on.
-        guard: asked before each look.
-        wait_for_rate: waits for the rate of the store that a path is on, before the look, which would age.
+        work: of the run; the rate of the store is waited for before the look, so that it does not age meanwhile.
         single: removes the items of a directory that cannot go as a whole.
         now: seconds of a clock that only goes forward.
     """
 
-    storage: Callable[[CanonicalPath], FileSystem]
-    guard: Guard
-    wait_for_rate: Callable[[CanonicalPath], None]
+    work: RunContext
     single: SingleDelete
     now: MonotonicClock = machine_clock
 
@@ -54,25 +53,26 @@ class TreeDelete:
             items: all that was planned below it.
         """
         base = items[0].base
-        system = self.storage(base)
+        system = self.work.stores(base)
         refusal = self._refusal(base, len(items))
         if refusal is not None:
             return UnitRemoved([Removed(refusal.of(item)) for item in items])
-        try:
-            why_not = self._dropped(system, root, items)
-        except Unreachable as error:
-            return self._not_answered(system, root, items, error)
-        except StorageError as error:
-            _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, root)
-            return self._one_by_one(root, items, f"it could not be removed as a whole ({error.code})", has_failed=True)
-        except Stopped as stopped:
-            self.guard.stop(stopped)
+        why_not = attempted(self.work, partial(self._dropped, system, root, items), failures=(StorageError,))
+        if why_not is None:
+            return _whole(items)
+        if not isinstance(why_not, FailedAttempt):
+            return self._one_by_one(root, items, why_not)
+        if why_not.was_stopped:
             return _stopped(system, root, items)
-        return _whole(items) if why_not is None else self._one_by_one(root, items, why_not)
+        _LOG.warning('event=subtree_failed code=%s path="%s"', why_not.code, root)
+        if why_not.code == Unreachable.code:
+            is_gone = _is_there(system, root) is False
+            return _whole(items) if is_gone else UnitRemoved([unanswered(item, why_not.message) for item in items])
+        return self._one_by_one(root, items, f"it could not be removed as a whole ({why_not.code})", has_failed=True)
 
     def _dropped(self, system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem]) -> str | None:
         """Look, and remove at once what was seen; return why it stays, or None."""
-        look = Look(before_effect=self.guard.check, now=self.now)
+        look = Look(before_effect=self.work.guard.check, now=self.now)
         look.begin()
         if not holds_exactly(system, root, items):
             return "it does not hold exactly what was planned any more"
@@ -86,20 +86,8 @@ class TreeDelete:
 
     def _refusal(self, base: CanonicalPath, count: int) -> Refusal | None:
         """Asked after the turn, in which the run may have rested for hours."""
-        try:
-            self.wait_for_rate(base)
-        except Stopped as stopped:
-            self.guard.stop(stopped)
-        return self.guard.refusal(base, items=count, must_look=True)
-
-    def _not_answered(
-        self, system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem], error: Unreachable
-    ) -> UnitRemoved:
-        _LOG.warning('event=subtree_failed code=%s path="%s"', error.code, root)
-        if _is_there(system, root) is False:
-            return _whole(items)
-        self.guard.note_unanswered(system, items[0].base)
-        return UnitRemoved([unanswered(item, str(error)) for item in items])
+        attempted(self.work, partial(self.work.wait_for_rate, base), failures=())
+        return self.work.guard.refusal(base, items=count, must_look=True)
 
     def _one_by_one(
         self, root: CanonicalPath, items: Sequence[PlanItem], why: str, *, has_failed: bool = False

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.guard import Guard
+from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import ItemResult
 from toolkit.result import Outcome
 from toolkit.retention.plan import StayReason
-from toolkit.runs.errors import Stopped
-from toolkit.storage import PermissionDenied, StorageError, Unreachable
+from toolkit.storage import PermissionDenied, StorageError
 
 if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
     from toolkit.retention.plan import PlanItem
     from toolkit.storage import FileSystem
@@ -45,13 +46,11 @@ class EmptyParents:
     """Removes the directories above items that are gone, as far as nothing else is in them.
 
     Attributes:
-        storage: the store that a path is on.
-        guard: asked before each.
+        work: of the run; its guard is asked before each.
         pool: of the store.
     """
 
-    storage: Callable[[CanonicalPath], FileSystem]
-    guard: Guard
+    work: RunContext
     pool: WorkerPool
 
     def remove(self, chains: Sequence[ParentChain]) -> None:
@@ -65,31 +64,21 @@ class EmptyParents:
 
     def _try(self, chain: ParentChain) -> None:
         parent, item = chain.waiting.pop(0), chain.item
-        if self.guard.is_silent(item.base) or not self.guard.may_begin():
+        if self.work.guard.is_silent(item.base) or not self.work.guard.may_begin():
             chain.waiting.clear()
             return
-        system = self.storage(item.base)
-        try:
-            is_gone = system.remove_if_empty(parent, below=item.base)
-        except Stopped as stopped:
-            self.guard.stop(stopped)
+        system = self.work.stores(item.base)
+        remove = partial(system.remove_if_empty, parent, below=item.base)
+        is_gone = attempted(self.work, remove, failures=(StorageError,))
+        if isinstance(is_gone, FailedAttempt):
             chain.waiting.clear()
-        except StorageError as error:
-            self._fail(chain, parent, error)
-        else:
-            if is_gone:
-                chain.results.append(ItemResult.done(item.about_parent(parent)))
-            elif system.capabilities.directories:
-                # Elsewhere nothing may have been there to remove, and the empty object above it is there all the same.
-                chain.waiting.clear()
-
-    def _fail(self, chain: ParentChain, parent: CanonicalPath, error: StorageError) -> None:
-        system, item = self.storage(chain.item.base), chain.item
-        if not _is_merely_occupied(system, parent, error):
-            chain.results.append(ItemResult.failed(item.about_parent(parent), error.code, str(error)))
-        chain.waiting.clear()
-        if isinstance(error, Unreachable):
-            self.guard.note_unanswered(system, item.base)
+            if not is_gone.was_stopped and not _is_merely_occupied(system, parent, is_gone.code):
+                chain.results.append(is_gone.of(item.about_parent(parent)))
+        elif is_gone:
+            chain.results.append(ItemResult.done(item.about_parent(parent)))
+        elif system.capabilities.directories:
+            # Elsewhere nothing may have been there to remove, and the empty object above it is there all the same.
+            chain.waiting.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +122,9 @@ def is_looked_for(result: ItemResult[PlanItem]) -> bool:
     return result.outcome is not Outcome.FAILED and result.code in _LOOKED_FOR
 
 
-def _is_merely_occupied(system: FileSystem, parent: CanonicalPath, error: StorageError) -> bool:
+def _is_merely_occupied(system: FileSystem, parent: CanonicalPath, code: str) -> bool:
     """Whether a directory stays anyhow: HDFS may deny it before it sees that something is in it."""
-    if not isinstance(error, PermissionDenied):
+    if code != PermissionDenied.code:
         return False
     try:
         return next(system.list(parent), None) is not None

@@ -68,12 +68,12 @@ class DataRemoval:
             pool = self.work.pool(base)
             pool.run_all(remove, same)
             above = list(_chains(parents, self.items, same, done))
-            EmptyParents(storage=self.work.stores, guard=self.work.guard, pool=pool).remove(above)
+            EmptyParents(work=self.work, pool=pool).remove(above)
             chains.extend(above)
         return done, chains
 
     def _removed(self, item: PlanItem) -> Removed:
-        single = SingleDelete(storage=self.work.stores, guard=self.work.guard, first=self.first)
+        single = SingleDelete(work=self.work, first=self.first)
         removed = single.remove(item)
         able = self.work.stores(item.base).capabilities
         if not self.with_asides or removed.result.code != StayReason.ALREADY_GONE or able.atomic_delete:

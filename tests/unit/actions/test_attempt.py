@@ -10,6 +10,7 @@ from tests.unit.actions.fake_action import BASE, Mark, StatusStore, context
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.guard import HELD, CalledOff
 from toolkit.catalog.errors import MetastoreUnreachable
+from toolkit.el import CanonicalPath
 from toolkit.errors import FeedctlError, Unavailable
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
@@ -38,32 +39,34 @@ def test_an_error_of_an_effect_becomes_the_result_of_its_item(
     def effect() -> None:
         raise error
 
-    failed = attempted(work, BASE, effect, failures=(StorageError, MetastoreUnreachable))
+    failed = attempted(work, effect, failures=(StorageError, MetastoreUnreachable))
     assert isinstance(failed, FailedAttempt)
     result = failed.of(MARK)
     assert (result.outcome, result.code, message in result.message) == (outcome, code, True)
     assert (result.code in UNKNOWN) is is_unknown
     assert (work.guard.stopped is not None) is isinstance(error, Stopped)
+    assert failed.was_stopped is isinstance(error, CalledOff | Stopped)
 
 
 def test_an_effect_that_came_to_its_end_gives_its_result_and_a_bug_is_raised() -> None:
     work = context(NeverStopped())
-    assert attempted(work, BASE, lambda: 7, failures=(StorageError,)) == 7
+    assert attempted(work, lambda: 7, failures=(StorageError,)) == 7
     with pytest.raises(ZeroDivisionError):
-        attempted(work, BASE, lambda: 1 / 0, failures=(StorageError,))
+        attempted(work, lambda: 1 / 0, failures=(StorageError,))
 
 
-def test_a_store_that_does_not_answer_is_left_alone_from_then_on() -> None:
-    store = StatusStore()
+def test_the_store_that_does_not_answer_is_left_alone_from_then_on() -> None:
+    """Of a copy that may be the source's."""
+    store, source = StatusStore(), CanonicalPath.parse("s3://logs/clicks")
 
     def silent(_: object) -> None:
-        raise Unreachable(path=BASE)
+        raise Unreachable(path=source)
 
     store.before = silent
     work = replace(context(NeverStopped()), stores=lambda _: store)
 
     def effect() -> None:
-        raise Unreachable(path=BASE)
+        raise Unreachable(path=source)
 
-    attempted(work, BASE, effect, failures=(StorageError,))
-    assert work.guard.is_silent(BASE)
+    attempted(work, effect, failures=(StorageError,))
+    assert (work.guard.is_silent(source), work.guard.is_silent(BASE)) == (True, False)

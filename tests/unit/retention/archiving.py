@@ -82,7 +82,7 @@ def one_by(
         base=target.locations[0].base,
         archive=target.archived(path),
     )
-    single = SingleDelete(storage=stores, guard=work.guard, first=target.availability_flag)
+    single = SingleDelete(work=work, first=target.availability_flag)
     return ArchivedDelete(archiver=archiver, single=single).remove(item)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import pytest
 
 from tests.unit.retention.acting import BASE, SharedStore, act, capabilities, item, subtree, target_on
+from tests.unit.retention.feeds import context_on
 from tests.unit.runs.fakes import HandClock, MemoryRecorder
 from toolkit.actions.guard import CalledOff, Guard
 from toolkit.actions.hold_watch import ITEMS_BETWEEN_LOOKS, HoldWatch
@@ -17,7 +19,7 @@ from toolkit.retention.delete import BulkDelete
 from toolkit.retention.plan import ItemKind
 from toolkit.runs.errors import Stopped
 from toolkit.runs.stop import NeverStopped, ProcessStop
-from toolkit.storage import Deleted, FileStatus, NotBegun, PermissionDenied, StorageFailure, Unreachable
+from toolkit.storage import Deleted, FileStatus, FileSystem, NotBegun, PermissionDenied, StorageFailure, Unreachable
 
 MANY = [item(f"2025/{month:02d}/{day:02d}") for month in range(1, 7) for day in range(1, 29)]
 
@@ -129,7 +131,7 @@ def test_what_a_store_was_not_asked_about_is_whole_and_told_as_held() -> None:
     watch = HoldWatch(bases=[MANY[0].base], pairs=[], storage=lambda _: store, now=clock)
     guard = Guard(run=NeverStopped(), conditions=[watch])
     store.before_effect = guard.check
-    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:30])
+    done = _bulk(store, guard).remove(MANY[:30])
     found = [(each.result.outcome, each.result.code, each.is_open) for each in done]
     assert found == [("failed", "interrupted", True)] * 10 + [("skipped", "held", False)] * 20
 
@@ -168,7 +170,7 @@ def test_a_hold_is_seen_within_a_second_while_one_large_instance_goes() -> None:
                 store.files["/data/clicks/.feedctl-hold"] = b""
 
     store.broken = remove
-    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
+    done = _bulk(store, guard).remove(MANY[:2])
     assert {(each.result.code, each.is_open) for each in done} == {("interrupted", True)}
     assert len(requests) == 4
 
@@ -183,7 +185,7 @@ def test_a_stop_before_the_first_change_has_touched_nothing_and_asks_nothing() -
             raise stopped
 
     store.broken = stop
-    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
+    done = _bulk(store, guard).remove(MANY[:2])
     assert {(each.result.outcome, each.result.code, each.is_open) for each in done} == {("skipped", "stopped", False)}
     assert calls == ["status /data/clicks/.feedctl-hold", "delete_all /data/clicks"]
     assert guard.stopped is stopped
@@ -199,12 +201,16 @@ def test_a_hold_that_cannot_be_looked_for_fails_the_rest_of_the_feed_with_the_st
         raise AssertionError(message)
 
     store.broken = fail
-    bulk = BulkDelete(storage=lambda _: store, guard=guard, first="")
+    bulk = _bulk(store, guard)
     for _ in range(2):
         done = bulk.remove(MANY[:2])
         assert {(each.result.outcome, each.result.code) for each in done} == {("failed", "storage_failure")}
         assert "a hold could not be looked for" in done[0].result.message
         store.broken = lambda _, __: None  # what was not known once stays so for the run
+
+
+def _bulk(store: FileSystem, guard: Guard) -> BulkDelete:
+    return BulkDelete(work=replace(context_on(store, guard.run), guard=guard), first="")
 
 
 def _guard() -> tuple[Guard, SharedStore, HandClock, list[str]]:
@@ -284,5 +290,5 @@ def test_a_hold_does_not_end_the_look_at_what_became_of_an_item() -> None:
     watch = HoldWatch(bases=[MANY[0].base], pairs=[], storage=lambda _: store, now=clock)
     guard = Guard(run=NeverStopped(), conditions=[watch])
     store.before_effect = guard.check
-    done = BulkDelete(storage=lambda _: store, guard=guard, first="").remove(MANY[:2])
+    done = _bulk(store, guard).remove(MANY[:2])
     assert [each.result.code for each in done] == ["permission_denied"] * 2

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pytest
 
 from tests.unit.retention.acting import BASE, SharedStore, capabilities, item
+from tests.unit.retention.feeds import context_on
 from tests.unit.storage.silent_store import Clock
 from toolkit.actions.guard import HELD, Guard, Refusal
 from toolkit.el import CanonicalPath
@@ -61,14 +62,8 @@ class Place:
         guard = Guard(run=self.run, conditions=(self.run,))
         self.store.before_effect = partial(self.limiter.acquire, guard.check)
         system = PatientFileSystem(inner=self.store, check=guard.check, now=now, sleep=sleep)
-        single = SingleDelete(storage=lambda _: system, guard=guard)
-        tree = TreeDelete(
-            storage=lambda _: system,
-            guard=guard,
-            wait_for_rate=lambda _: self._wait_for_turn(guard),
-            single=single,
-            now=now,
-        )
+        work = replace(context_on(system, self.run), guard=guard, wait_for_rate=lambda _: self._wait_for_turn(guard))
+        tree = TreeDelete(work=work, single=SingleDelete(work=work), now=now)
         return tree.remove(ROOT, MONTH)
 
     def _wait_for_turn(self, guard: Guard) -> None:
