@@ -21,12 +21,12 @@ from tests.unit.programs.calls import LOCAL, a_call, a_script, never
 from tests.unit.programs.test_submission import run, site, spark_call
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.ledgers import LedgerWithheld, location_for
-from toolkit.bootstrap.spark_validation import SparkValidation
 from toolkit.entities import Credential, Engine, Workflow
 from toolkit.programs.command import CommandEngine
 from toolkit.programs.port import StepCall, StepEnd
 from toolkit.programs.step_environment import offers, step_environment
 from toolkit.quality.documents import Question
+from toolkit.quality.spark_validation import SparkValidation
 from toolkit.quality.validator import NoValidatorAnswer
 
 __all__ = ["site"]  # the fixture

@@ -17,7 +17,8 @@ from tests.e2e.commands import BIN
 from tests.integration.replications import DUE, KEYS, Replication, outcomes
 from tests.soak.killed_processes import all_below, kill, kill_of_driver, validators_of, wait_for_death
 from tests.soak.replication_rounds import ALL, DEADLINE_SECONDS, OF_DRIVER, SCRIPT, Victim, run_when_free, started
-from toolkit.actions.validation import Part, staging_place
+from toolkit.actions.staged_unit import staging_place
+from toolkit.actions.validation import Part
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.quality.data import print_of_parts

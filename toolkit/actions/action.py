@@ -274,21 +274,25 @@ class Action(Protocol[T, I, D]):
     ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
         """The plans of the targets that are within limits of their own, and the safety limit that they exceed together.
 
-        A target of which nobody can tell gives a plan without items that failed. None may be left out: the digest has
-        to name all that is applied.
+        By default there is none. A target of which nobody can tell gives a plan without items that failed. None may be
+        left out: the digest has to name all that is applied.
 
         Raises:
             Stopped: the process must not go on.
         """
-        ...
+        del work
+        return plans, None
 
     def target_limit(self, plan: TargetPlan[T, I, D], work: RunContext) -> ExceededLimit | None:
         """The safety limit of its own that a target's plan exceeds: it is refused, and the other targets go.
 
+        By default there is none.
+
         Raises:
             Stopped: the process must not go on.
         """
-        ...
+        del plan, work
+        return None
 
     def recover(self, plan: TargetPlan[T, I, D], open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Finish what earlier runs began, or find out what became of it; the plan was made just before.

@@ -1,4 +1,4 @@
-"""Staged data of a feed with quality checks: validate, publish, record why it is blocked, remove.
+"""Staged data of a feed with quality checks: copy, publish, record why it is blocked, remove.
 
 A unit waits in its `staging_place`, with these beside it: `NAME.blocked.json`, the manifest; `.feedctl-old-NAME`, the
 old data, for the moment in which it is replaced; `.feedctl-whole-NAME`, which says of a copy that all of it is there;
@@ -15,23 +15,49 @@ from typing import TYPE_CHECKING, Any
 
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.publication import Publication, finish_swap, remove, remove_quietly, remove_wholly
-from toolkit.actions.validation import QualityFailed, staging_place
 from toolkit.availability import is_there
 from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound, aside_name
+from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
-    from toolkit.actions.validation import Publishable, Written
+    from toolkit.actions.validation import QualityFailed, Written
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
 
+STAGING_DIRECTORY = f"{OWN_PREFIX}-staging"
+"""Beside the data of an instance: the directory of what was written and is not published, under its own name."""
 BLOCKED_SUFFIX = ".blocked.json"
 _MOST_COPIED, _MOST_DIGESTS = 256 << 20, 2_000_000
 _GONE, _WHOLE = f"{OWN_PREFIX}-gone-", f"{OWN_PREFIX}-whole-"
+
+
+def staging_place(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
+    """Return the place of a unit until it is published; its name does not begin with a dot.
+
+    A program that lists files leaves out what begins with a dot, also when it is told to read exactly that.
+
+    Args:
+        unit: where it is published.
+        top: the directory that has the staging directory, with the names of all below it, as a table's; None: the
+            one around the unit.
+    """
+    top = top or unit.parent
+    return below(top.child(STAGING_DIRECTORY), unit.relative_to(top))
+
+
+def staging_top(place: CanonicalPath) -> CanonicalPath | None:
+    """Return the directory that has the staging directory around a place, or None if it is in none."""
+    above = place
+    while above.path != "/":
+        if above.name == STAGING_DIRECTORY:
+            return above.parent
+        above = above.parent
+    return None
 
 
 def manifest_of(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
@@ -57,7 +83,7 @@ def blocked_digest(system: FileSystem, unit: CanonicalPath, top: CanonicalPath |
 
 
 def unit_name(name: str) -> str:
-    """The name of the unit that an entry of a gate directory belongs to."""
+    """Return the name of the unit that an entry of a staging directory belongs to."""
     for prefix in (REPLACED_PREFIX, _GONE, _WHOLE):
         name = name.removeprefix(prefix)
     return name.removesuffix(BLOCKED_SUFFIX)
@@ -65,7 +91,7 @@ def unit_name(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class StagedUnit:
-    """A unit of one run that waits at the gate.
+    """Staged unit of one run.
 
     Every call raises StorageError, and StopRequested before it has changed anything that readers see.
 
@@ -73,60 +99,66 @@ class StagedUnit:
         work: of the run.
         unit: its final place, under a lease of the run.
         base: bounds every effect.
-        flag: the name of the file in it that comes last; empty: none.
         top: see `staging_place`.
     """
 
     work: RunContext
     unit: CanonicalPath
     base: CanonicalPath
-    flag: str
     top: CanonicalPath | None = None
 
     @property
     def place(self) -> CanonicalPath:
-        """Where it waits."""
+        """Where it is staged."""
         return staging_place(self.unit, self.top)
 
-    def copied_before(self, identity: str) -> dict[str, str] | None:
-        """The digests of what an earlier run has copied, if it had all of it, and of the same as now."""
+    def copied_before(self, identity: str, is_whole: Callable[[], bool]) -> dict[str, str] | None:
+        """Return the digests of a complete copy of an earlier run; without one, begin a new copy and return None.
+
+        Args:
+            identity: see `end_copy`.
+            is_whole: whether the copy is still as it was made.
+        """
         try:
-            with self._system.read(self._whole, length=_MOST_COPIED + 1) as stream:
+            with self.system.read(self._whole, length=_MOST_COPIED + 1) as stream:
                 facts: Any = parse_json(stream.read(), most_bytes=_MOST_COPIED, most_values=_MOST_DIGESTS)
-            return dict(facts["digests"]) if facts["identity"] == identity else None
-        except (NotFound, ValueError, TypeError, KeyError):  # it may be anybody's
-            return None
+            digests = dict(facts["digests"]) if facts["identity"] == identity else None
+        except (NotFound, ValueError, TypeError, KeyError):  # anybody may have written it
+            digests = None
+        if digests is not None and is_whole():
+            return digests
+        self.begin_copy()
+        return None
 
     def begin_copy(self) -> None:
         """Begin to replace the staged data: from now on the manifest is about none of it."""
         for each in (self._manifest, self._whole):
-            remove(self._system, each, self.base)
+            remove(self.system, each, self.base)
 
     def end_copy(self, identity: str, digests: Mapping[str, str]) -> None:
-        """All of it waits now.
+        """Record that the copy is complete.
 
         Args:
-            identity: tells what it is a copy of from all else.
+            identity: of the content that was copied, with its times at the source.
             digests: of its files.
         """
-        self._system.mkdirs(self.place.parent)
-        self._system.write(self._whole, [json.dumps({"identity": identity, "digests": digests}).encode()])
+        self.system.mkdirs(self.place.parent)
+        self.system.write(self._whole, [json.dumps({"identity": identity, "digests": digests}).encode()])
 
     def end_wait(self) -> None:
-        """It is announced: nothing says any more that it waits."""
+        """Remove what says that the unit is staged, since it is published."""
         for each in (self._whole, self._manifest):
-            remove_quietly(self._system, each, self.base)
+            remove_quietly(self.system, each, self.base)
 
     def settle(self) -> None:
-        """Finish what a dead run was killed in: a removal goes on, and what was put aside comes back."""
-        if is_there(self._system, self._gone):
+        """Finish what a killed run began: a removal goes on, and what was put aside comes back."""
+        if is_there(self.system, self._gone):
             self._remove_place()
-        if self._system.capabilities.directories:
-            finish_swap(self._system, self.unit, self._aside, lambda: None)
-            remove_wholly(self._system, self._aside, self.base)
-            remove(
-                self._system, self.place.parent.child(aside_name(self.place.name)), self.base
-            )  # its removal had begun
+        if self.system.capabilities.directories:
+            finish_swap(self.system, self.unit, self._aside, lambda: None)
+            remove_wholly(self.system, self._aside, self.base)
+            # A removal of the place had begun.
+            remove(self.system, self.place.parent.child(aside_name(self.place.name)), self.base)
 
     def clear(self, *, in_place: bool = False) -> None:
         """Remove the staged data; the manifest goes last, so that the rest of an interrupted removal is known by it.
@@ -135,38 +167,34 @@ class StagedUnit:
             in_place: remove the unit too: on a store without renames, a copy that has no flag yet.
         """
         self.settle()
-        remove(self._system, self._whole, self.base)
+        remove(self.system, self._whole, self.base)
         self._remove_place()
         if in_place:
-            remove(self._system, self.unit, self.base)
-        remove(self._system, self._manifest, self.base)
-
-    def validate(self, written: Written, check: Callable[[], None], now: datetime) -> Publishable:
-        """Ask the gate for the data; write the manifest of blocked data before the error goes on."""
-        try:
-            return self.work.validator.validate(written, check)
-        except QualityFailed as error:
-            self.note_blocked(written, error, now)
-            raise
+            remove(self.system, self.unit, self.base)
+        remove(self.system, self._manifest, self.base)
 
     def note_blocked(self, written: Written, error: QualityFailed, now: datetime) -> None:
         """Write the manifest."""
-        self._system.mkdirs(self.place.parent)  # what lies in its own place has none yet
-        self._system.write(self._manifest, [_manifest(written, error, self.work.run_name, now)])
+        self.system.mkdirs(self.place.parent)  # a unit in its final place has none yet
+        self.system.write(self._manifest, [_manifest(written, error, self.work.run_name, now)])
 
-    def publish(self) -> None:
-        """Publish validated data: all at once, or on an object store the flag last."""
+    def publish(self, flag: str) -> None:
+        """Publish validated data: all at once, or on a store without renames the flag last.
+
+        Args:
+            flag: the name of the file in it that comes last; empty: none.
+        """
         publication = Publication(
             work=self.work,
             files=FileCopies(work=self.work),
             source=self.place,
             unit=self.unit,
             base=self.base,
-            flag=self.flag,
+            flag=flag,
             is_progress=False,
         )
-        if self._system.capabilities.atomic_rename:
-            publication.swap_in(self.place, aside=self._aside if is_there(self._system, self.unit) else None)
+        if self.system.capabilities.atomic_rename:
+            publication.swap_in(self.place, aside=self._aside if is_there(self.system, self.unit) else None)
         else:
             tree = publication.tree(self.place)
             if tree is None:
@@ -174,11 +202,11 @@ class StagedUnit:
             with publication.in_place(tree, publication.tree(self.unit) or {}) as data:
                 publication.copy(data, data, self.unit)
             self._remove_place()
-        remove_quietly(self._system, self._manifest, self.base)
+        remove_quietly(self.system, self._manifest, self.base)
 
     def _remove_place(self) -> None:
-        """Where files go one by one, what is left of them is never taken for what was judged."""
-        system, goes_at_once = self._system, self._system.capabilities.atomic_rename
+        """Remove the staged data; where files go one by one, a mark keeps the rest from being validated."""
+        system, goes_at_once = self.system, self.system.capabilities.atomic_rename
         if not goes_at_once and is_there(system, self.place):
             system.write(self._gone, [b""])
         remove(system, self.place, self.base)
@@ -186,7 +214,8 @@ class StagedUnit:
             remove(system, self._gone, self.base)
 
     @property
-    def _system(self) -> FileSystem:
+    def system(self) -> FileSystem:
+        """The store of the unit."""
         return self.work.stores(self.unit)
 
     @property

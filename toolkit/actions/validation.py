@@ -1,6 +1,6 @@
-"""Judging what was written before readers see it: what every action that makes data asks, once (issue of gates).
+"""Validation of data before readers see it: the data, the validator that actions ask, and its answer.
 
-The order is: written in a place that nobody reads, judged there, given its name or its flag or its partition, told.
+Data is written where nobody reads, validated there, published under its name, flag or partition, and then announced.
 """
 
 from __future__ import annotations
@@ -12,48 +12,20 @@ from typing import TYPE_CHECKING, Protocol
 from typing_extensions import override
 
 from toolkit.errors import Failed
-from toolkit.storage import OWN_PREFIX
-from toolkit.transfer.trees import below
+from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.quality import Quality
 
-STAGING_DIRECTORY = f"{OWN_PREFIX}-staging"
-"""Beside the data of an instance: in it lies, under its own name, what was written and is not announced."""
-
-
 QUALITY_FAILED, QUALITY_UNKNOWN = "quality_failed", "quality_unknown"
-"""Codes of what is blocked: it is not as expected; nobody could judge it."""
-
-
-def staging_place(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
-    """Where a unit waits until it was judged, and stays while it is blocked; its name does not begin with a dot.
-
-    A program that lists files leaves out what begins with a dot, also when it is told to read exactly that.
-
-    Args:
-        unit: where it is announced.
-        top: the directory that has the gate's, with the names of all below it, as a table's; None: the one around it.
-    """
-    top = top or unit.parent
-    return below(top.child(STAGING_DIRECTORY), unit.relative_to(top))
-
-
-def staging_top(place: CanonicalPath) -> CanonicalPath | None:
-    """The directory that has the gate which a place is in, see `staging_place`; None: it is in none."""
-    above = place
-    while above.path != "/":
-        if above.name == STAGING_DIRECTORY:
-            return above.parent
-        above = above.parent
-    return None
+"""Codes of blocked data: it is not as expected, or it could not be validated."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedValidation:
-    """How the instances of a feed are judged on the cluster that they are copied to."""
+    """Validation of the instances of a feed on the cluster that they are written to."""
 
     feed: Feed
     cluster: Cluster
@@ -64,6 +36,27 @@ class FeedValidation:
         """Return the feed with its validation on a cluster; None: it is not validated there."""
         quality = feed.quality_on(cluster.name)
         return None if quality is None else cls(feed=feed, cluster=cluster, quality=quality)
+
+    def written(
+        self,
+        instance_key: str,
+        address: str,
+        parts: Sequence[Part],
+        *,
+        counterpart: str = "",
+        table: TableReading | None = None,
+    ) -> Written:
+        """Return data of an instance, to be validated at once; arguments as of `Written`."""
+        return Written(
+            feed=self.feed,
+            cluster=self.cluster,
+            instance_key=instance_key,
+            unit=path_text(address),
+            parts=parts,
+            quality=self.quality,
+            counterpart=counterpart,
+            table=table,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +69,7 @@ class Part:
     """
 
     place: CanonicalPath
-    keys: Mapping[str, str]
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +99,7 @@ class Written:
         instance_key: which.
         unit: what of the instance: the address that it is announced under, as `path_text` writes it.
         parts: its directories.
-        quality: that it is judged by.
+        quality: that it is validated by.
         counterpart: of a copy, the cluster it came from; else empty.
         table: how its partitions are read; None: it is no table's.
     """
@@ -126,9 +119,9 @@ class QualityFailed(Failed):
 
     Args:
         unit: see `Written`.
-        why: which expectations refused it, or why nobody could judge it.
+        why: which expectations do not hold, or why it could not be validated.
         code: `QUALITY_FAILED` or `QUALITY_UNKNOWN`.
-        digest: of the data that was judged, see `Validator.digest`; empty: none was.
+        digest: of the data that was validated; empty: none was.
         page: where the page of the validation is; empty: there is none.
     """
 
@@ -142,7 +135,7 @@ class Publishable:
     """Permission to publish data.
 
     Attributes:
-        digest: of the data that was judged, see `Validator.digest`.
+        digest: of the data that was validated.
         notes: for the user: that warnings were found, that it was released in spite of what was found.
     """
 
@@ -151,30 +144,30 @@ class Publishable:
 
 
 class Validator(Protocol):
-    """Asked by an action between writing and announcing."""
+    """Validator of a run, which an action asks between writing and publishing."""
 
     def validate(self, written: Written, check: Callable[[], None]) -> Publishable:
-        """Return when what was written may be announced: judged now, or before, on exactly this data.
+        """Return if data may be published: validated now, or exactly this data before.
 
-        The verdict is in the ledger when this returns or raises, and the data are listed once more after they were
-        read: data that changed meanwhile has no verdict.
+        The result is in the ledger when this returns or raises, and the data is listed once more after it was read:
+        data that changed meanwhile has no result.
 
         Raises:
-            QualityFailed: it must not be.
+            QualityFailed: it must not be published.
             StorageError: it cannot be listed.
             Unavailable: the ledger cannot be written.
-            Stopped: `check` says that the run must end; the process that judges has ended.
+            Stopped: `check` says that the run must end; the validation process has ended.
         """
         ...
 
     def may_publish(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
-        """Whether this data, where it lies now, was judged and may be announced, without judging it.
+        """Whether this data, where it is now, was validated and may be published; validates nothing.
 
         Args:
             written: the data.
-            is_copy: they lie where they are announced. Without renames they were copied there, and have other times
-                than what was judged: names and sizes decide then.
-            by: the numbers of the runs whose verdict counts; None: any run's.
+            is_copy: it is published. Without renames it was copied there, and has other times than what was
+                validated: names and sizes decide then.
+            by: the numbers of the runs whose results count; None: those of all runs.
 
         Raises:
             StorageError: it cannot be listed.
@@ -183,13 +176,13 @@ class Validator(Protocol):
 
 
 class NoValidator(Validator):
-    """Gate of runs that publish nothing; it refuses feeds with `quality`."""
+    """Validator of runs that publish nothing; it refuses feeds with `quality`."""
 
     @override
     def validate(self, written: Written, check: Callable[[], None]) -> Publishable:
-        """Refuse all data: without a quality gate nothing may be published."""
+        """Refuse all data: without a validator nothing may be published."""
         del check
-        raise QualityFailed(unit=written.unit, why="this run has nothing to judge it with", code=QUALITY_UNKNOWN)
+        raise QualityFailed(unit=written.unit, why="this run has nothing to validate it with", code=QUALITY_UNKNOWN)
 
     @override
     def may_publish(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:

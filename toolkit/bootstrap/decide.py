@@ -6,13 +6,11 @@ import logging
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from toolkit.actions.hold_watch import NoNewHolds
-from toolkit.actions.model import SkipReason
 from toolkit.actions.output_leases import output_lease, table_leases
 from toolkit.actions.progress import NoProgress
-from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.actions.runner import Targets
 from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
@@ -21,46 +19,25 @@ from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.decided_places import DecidedPlaces
 from toolkit.bootstrap.ledgers import NoLedgerNamed, quality_folder
 from toolkit.entities.not_implemented import Area
-from toolkit.errors import Failed
 from toolkit.hive.resolve import name_of
 from toolkit.ledger import validations
 from toolkit.ledger.jobs.rows import JobRef
-from toolkit.ledger.validations import UNDECIDED, CannotDecide, ValidationResult
+from toolkit.ledger.validations import ValidationResult
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.process_runner.targets import run_lease
-from toolkit.quality.decision import DecisionAction, OnHold
-from toolkit.quality.decision_targets import Decision, DecisionDetail, DecisionItem, DecisionTarget
+from toolkit.quality.decide import DecisionAction, chosen_result, require_done
+from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, DecisionTarget
 from toolkit.quality.page import NoPage, write_decision
 from toolkit.replication.targets import copy_lease
-from toolkit.result import Outcome
 from toolkit.runs.recorder import current_user
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from toolkit.clock import Clock
-    from toolkit.entities import Cluster, Feed
-    from toolkit.ledger.database import Transaction
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.runs.stop import StopSignal
 
 _LOG = logging.getLogger(__name__)
-
-DecisionResult: TypeAlias = "ActionResult[DecisionTarget, DecisionItem, DecisionDetail]"
-DecisionTargetResult: TypeAlias = "TargetResult[DecisionTarget, DecisionItem, DecisionDetail]"
-
-
-class NotRemoved(Failed):
-    """Rejected data that could not be removed.
-
-    Args:
-        why: of the first that could not.
-    """
-
-    def __init__(self, *, why: str) -> None:
-        self.why = why
-        super().__init__(why)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,27 +65,11 @@ class DecisionOptions:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Decided:
-    """Decision that was made.
+def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> DecisionPlan:
+    """Release or reject the blocked data of an instance, under the leases of the action that wrote it.
 
-    Attributes:
-        result: as it was before.
-        run_key: of the run that wrote the data: its instance, or its nominal time; None: nobody knows.
-        who: decided.
-        is_table: the feed has a table.
-        removes: the places whose data are removed, or would be.
-    """
-
-    result: ValidationResult
-    run_key: str | None
-    who: str
-    is_table: bool
-    removes: tuple[str, ...]
-
-
-def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> Decided:
-    """Release or reject the blocked data of an instance, under the leases of whoever wrote them.
+    Returns:
+        What was done, or would be; its result is as it was before.
 
     Raises:
         CannotDecide: nothing is blocked there, or the data are others than were validated.
@@ -121,37 +82,20 @@ def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> Decid
         Stopped: the run was told to end.
     """
     wire = partial(_wire, request, clock)
-    result = run_action(_options(request, clock), clock, process, NoProgress(), wire, Area.PROCESS, _affected)
-    (target_result,) = result.targets
-    _require_done(result, target_result)
-    target = target_result.plan.target
-    assert isinstance(target, DecisionTarget)  # noqa: S101 - there is no other
-    return Decided(
-        result=target.found,
-        run_key=target.run_key,
-        who=current_user(),
-        is_table=target.feed.is_table,
-        removes=tuple(each.uri for each in target_result.plan.items if each.removal is not None),
+    return require_done(
+        run_action(
+            _options(request, clock), clock, process, NoProgress(), wire, Area.PROCESS, lambda context: context.pairs
+        )
     )
 
 
-def _require_done(result: DecisionResult, target_result: DecisionTargetResult) -> None:
-    """Raise the error that a person is told, whose exit code is the command's."""
-    result.require_run()
-    left = [each for each in target_result.items if each.outcome not in {Outcome.DONE, Outcome.PLANNED}]
-    if any(each.code == SkipReason.HELD for each in left):
-        raise OnHold(feed=target_result.plan.target.entity, cluster=target_result.plan.target.cluster)
-    if left:
-        raise NotRemoved(why=left[0].message or left[0].code)
-
-
-def _wire(
-    request: DecisionOptions, clock: Clock, context: ActionContext
-) -> Wired[DecisionTarget, DecisionItem, DecisionDetail]:
+def _wire(request: DecisionOptions, clock: Clock, context: ActionContext) -> Wired[DecisionTarget, DecisionItem, str]:
     ledger, repository = context.use.ledger, context.repository
     if ledger is None:
         raise NoLedgerNamed
-    found = ledger.read(partial(_chosen, request))
+    found = ledger.read(
+        lambda tx: chosen_result(tx, request.feed, request.instance_key, cluster=request.cluster, unit=request.unit)
+    )
     feed, cluster = repository.feed(found.feed), repository.cluster(found.cluster)
     run_id = found.run_id
     run_key = None if run_id is None else ledger.read(lambda tx: validations.run_instance(tx, run_id))
@@ -191,20 +135,6 @@ def _tell_page(context: ActionContext, request: DecisionOptions, clock: Clock, f
         _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
 
 
-def _chosen(request: DecisionOptions, tx: Transaction) -> ValidationResult:
-    """The verdict that is meant."""
-    of_feed = validations.newest_of(tx, request.feed, cluster=request.cluster, instance_key=request.instance_key)
-    found = [each for each in of_feed if not each.is_by_hand and request.unit in {None, each.unit}]
-    name = request.unit or f"{request.feed} {request.instance_key}"
-    open_ones = [each for each in found if each.state in UNDECIDED] or found
-    if not open_ones:
-        raise CannotDecide(unit=name, why="the ledger has no verdict on it")
-    if len(open_ones) > 1:
-        units = ", ".join(f"{each.unit} on {each.cluster}" for each in open_ones)
-        raise CannotDecide(unit=name, why=f"several are meant ({units}); say --cluster and --unit")
-    return open_ones[0]
-
-
 def _leases(context: ActionContext, found: ValidationResult, run_key: str) -> tuple[Wanted, ...]:
     """Return the leases of the action that wrote the data."""
     own = output_lease(found.feed, found.cluster, found.instance_key)
@@ -225,7 +155,3 @@ def _options(request: DecisionOptions, clock: Clock) -> ActionOptions:
         dry_run=request.dry_run,
         allow_dirty=False,
     )
-
-
-def _affected(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
-    return context.pairs

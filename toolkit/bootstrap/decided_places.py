@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.actions.validation import STAGING_DIRECTORY, staging_place, staging_top
+from toolkit.actions.staged_unit import STAGING_DIRECTORY, staging_place, staging_top
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import CanonicalPath, ElError, parse_instant

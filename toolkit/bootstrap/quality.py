@@ -61,7 +61,7 @@ def suite_validator(
 
 
 def _process(variables: Variables, cluster: Cluster) -> ValidationProcess:
-    from toolkit.bootstrap.spark_validation import SparkValidation  # noqa: PLC0415 - most runs judge nothing
+    from toolkit.quality.spark_validation import SparkValidation  # noqa: PLC0415 - most runs judge nothing
 
     return SparkValidation(cluster=cluster, variables=variables)
 

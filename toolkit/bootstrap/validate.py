@@ -10,40 +10,37 @@ from toolkit.actions.progress import NoProgress
 from toolkit.actions.result import ActionResult
 from toolkit.actions.runner import Targets
 from toolkit.actions.selection import EntitySelection
-from toolkit.actions.validation import FeedValidation, Part, Written
-from toolkit.availability import is_ready
+from toolkit.actions.validation import FeedValidation, Written
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.quality import suite_validator
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
-from toolkit.entities.vocabulary import LocationType
-from toolkit.errors import InvalidInput, NotYet
 from toolkit.hive.errors import InstanceNotAvailable
 from toolkit.hive.resolve import instance_address, name_of, uri_of
 from toolkit.hive.sources import MetastoreSource
 from toolkit.hive.staging import written_of
 from toolkit.hive.targets import StoredPart, TableTarget
-from toolkit.planning.instance_storage import FeedStorage
-from toolkit.quality.validation import (
+from toolkit.quality.validate import (
+    InstanceMissing,
     ValidationAction,
     ValidationDetail,
     ValidationItem,
     ValidationOutcome,
     ValidationTarget,
+    path_instance,
+    validation_of,
 )
 from toolkit.quality.validator import Author
-from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
     from toolkit.catalog.model import StorageDescriptor, Table
     from toolkit.clock import Clock
-    from toolkit.entities import Cluster, Feed
+    from toolkit.entities import Feed
     from toolkit.hive.table_reader import TablePart
     from toolkit.quality.documents import Question
     from toolkit.quality.validator import SuiteValidator, UnitValidation
@@ -51,36 +48,6 @@ if TYPE_CHECKING:
 
 
 ValidationResult: TypeAlias = "ActionResult[ValidationTarget, ValidationItem, ValidationDetail]"
-
-
-class NoQuality(InvalidInput):
-    """A feed that says nothing of what its data must be like.
-
-    Args:
-        feed: name.
-        cluster: where.
-    """
-
-    code = "no_quality"
-
-    def __init__(self, *, feed: str, cluster: str) -> None:
-        self.feed, self.cluster = feed, cluster
-        super().__init__(f"feed {feed} has no `quality` on {cluster}; add `quality: {{suites: [NAME]}}`")
-
-
-class InstanceMissing(NotYet):
-    """The instance is not there.
-
-    Args:
-        feed: name.
-        place: where it would be.
-    """
-
-    code = "instance_missing"
-
-    def __init__(self, *, feed: str, place: str) -> None:
-        self.feed, self.place = feed, place
-        super().__init__(f"the instance of {feed} at {place} is not there, or not complete; nothing was judged")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -136,7 +103,9 @@ def question_of(request: ValidateOptions, clock: Clock, process: StopSignal) -> 
 def _ran(request: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[ValidationResult, ValidationOutcome]:
     outcome = ValidationOutcome()
     wire = partial(_wire, request, outcome)
-    return run_action(_options(request), clock, process, NoProgress(), wire, Area.PROCESS, _affected), outcome
+    return run_action(
+        _options(request), clock, process, NoProgress(), wire, Area.PROCESS, lambda context: context.pairs
+    ), outcome
 
 
 def _wire(
@@ -144,7 +113,7 @@ def _wire(
 ) -> Wired[ValidationTarget, ValidationItem, ValidationDetail]:
     feed, cluster = context.pairs[0]
     feed.instances_on(cluster.name).index(request.nominal_time)
-    written = partial(_of_table if feed.is_table else _of_path, _validation(feed, cluster), request.nominal_time)
+    written = partial(_of_table if feed.is_table else path_instance, validation_of(feed, cluster), request.nominal_time)
     key = format_instant(request.nominal_time)
     target = ValidationTarget(entity=feed.name, cluster=cluster.name, instance_key=key, written=written)
     action = ValidationAction(validator=partial(_validator, context, feed), is_dry_run=request.dry_run, outcome=outcome)
@@ -155,29 +124,6 @@ def _validator(context: ActionContext, feed: Feed, work: RunContext) -> SuiteVal
     author = Author(entity=feed.name)
     return suite_validator(
         context.snapshot, context.repository, context.use.ledger, work.stores, author, context.variables
-    )
-
-
-def _validation(feed: Feed, cluster: Cluster) -> FeedValidation:
-    found = FeedValidation.on(feed, cluster)
-    if found is None:
-        raise NoQuality(feed=feed.name, cluster=cluster.name)
-    return found
-
-
-def _of_path(validation: FeedValidation, instant: datetime, work: RunContext) -> Written:
-    """The instance of that time, where readers find it."""
-    feed, cluster = validation.feed, validation.cluster
-    place = cluster.place(FeedStorage.of(feed, cluster).at(instant).paths[LocationType.DATA])
-    if not is_ready(work.stores(place), place, feed.availability_flag or ""):
-        raise InstanceMissing(feed=feed.name, place=str(place))
-    return Written(
-        feed=feed,
-        cluster=cluster,
-        instance_key=format_instant(instant),
-        unit=path_text(str(place)),
-        parts=(Part(place=place, keys={}),),
-        quality=validation.quality,
     )
 
 
@@ -219,7 +165,3 @@ def _options(request: ValidateOptions) -> ActionOptions:
         dry_run=request.dry_run,
         allow_dirty=request.allow_dirty,
     )
-
-
-def _affected(context: ActionContext) -> Sequence[tuple[Feed, Cluster]]:
-    return context.pairs

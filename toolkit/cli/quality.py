@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolkit.cli.completion import feed_names
 from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
-from toolkit.cli.options import ClusterName, OutputFormat, print_json, print_rows
+from toolkit.cli.options import ClusterName, OutputFormat, print_answer, print_rows
 
 if TYPE_CHECKING:
-    from toolkit.bootstrap.decide import Decided
     from toolkit.ledger.vocabulary import ValidationState
+    from toolkit.quality.decision_targets import DecisionPlan
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -30,6 +31,18 @@ _DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done
 _Most = Annotated[int, typer.Option("--limit", min=1, help="So many at most.")]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecisionFlags:
+    """Options of a decision on blocked data."""
+
+    feed: _Feed
+    key: _Key
+    reason: _Reason
+    cluster: ClusterName = None
+    unit: _Unit = None
+    dry_run: _DryRun = False
+
+
 @app.callback()
 def quality() -> None:
     """Verdicts on data before they are announced; `spark-submit "$(feedctl entrypoint validate)"` judges by hand."""
@@ -43,7 +56,6 @@ def show(
     """The newest verdict on each instance of a feed, or all that was found of one."""
     from toolkit.el import format_instant, parse_instant
     from toolkit.ledger import validations
-    from toolkit.printable import on_one_line
     from toolkit.rendering.quality import COLUMNS, validation_document, validation_lines, validation_rows
 
     wanted = None if key is None else format_instant(parse_instant(key))
@@ -54,9 +66,8 @@ def show(
         )
         findings = ledger.read(lambda tx: validations.findings_of(tx, [each.verdict_id for each in found]))
     if key is not None and repo.output is OutputFormat.TEXT and found:
-        print(
-            *(on_one_line(line) for each in found for line in validation_lines(each, findings[each.verdict_id])),
-            sep="\n",
+        print_answer(
+            repo.output, {}, *(one for each in found for one in validation_lines(each, findings[each.verdict_id]))
         )
         return
     print_rows(
@@ -96,97 +107,70 @@ def history(
 
 @app.command("release")
 @flat
-def release(
-    *,
-    feed: _Feed,
-    key: _Key,
-    reason: _Reason,
-    cluster: ClusterName = None,
-    unit: _Unit = None,
-    dry_run: _DryRun = False,
-    repo: AnswerFlags,
-) -> int:
+def release(*, flags: DecisionFlags, repo: AnswerFlags) -> int:
     """Publish blocked data after all: exactly the files that lie there now, by the action that wrote them."""
     from toolkit.cli.quality_release import publish
     from toolkit.ledger.vocabulary import ValidationState
 
-    decided = _decided(ValidationState.RELEASED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
-    if dry_run:
+    decided = _decided(ValidationState.RELEASED, flags, repo)
+    if flags.dry_run:
         _print_planned(decided, ValidationState.RELEASED, repo.output)
         return 0
-    return publish(decided, repo)
+    return publish(decided.target, repo)
 
 
 @app.command("reject")
 @flat
-def reject(
-    *,
-    feed: _Feed,
-    key: _Key,
-    reason: _Reason,
-    cluster: ClusterName = None,
-    unit: _Unit = None,
-    dry_run: _DryRun = False,
-    repo: AnswerFlags,
-) -> None:
+def reject(*, flags: DecisionFlags, repo: AnswerFlags) -> None:
     """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
-    from toolkit.ledger.vocabulary import ValidationState
+    from toolkit.ledger.vocabulary import LifeCycle, ValidationState
     from toolkit.rendering.quality import validation_document
+    from toolkit.runs.recorder import current_user
 
-    decided = _decided(ValidationState.REJECTED, feed, key, reason, cluster, unit, repo, dry_run=dry_run)
-    found = decided.result
-    if dry_run:
+    decided = _decided(ValidationState.REJECTED, flags, repo)
+    if flags.dry_run:
         _print_planned(decided, ValidationState.REJECTED, repo.output)
-    elif repo.output is OutputFormat.JSON:
-        print_json(
-            {"state": ValidationState.REJECTED.value, "decided_by": decided.who, "verdict": validation_document(found)}
-        )
-    else:
-        print(f"{found.unit} is rejected, and what lay at {found.place} is removed")
-        if found.run_id is not None and found.life_cycle == "execution":
-            print(f"to make it anew: the process {found.entity}, --time {decided.run_key}, with --force")
+        return
+    found, state = decided.target.found, ValidationState.REJECTED.value
+    again = f"to make it anew: the process {found.entity}, --time {decided.target.run_key}, with --force"
+    is_made = found.run_id is not None and found.life_cycle is LifeCycle.EXECUTION
+    print_answer(
+        repo.output,
+        {"state": state, "decided_by": current_user(), "verdict": validation_document(found)},
+        f"{found.unit} is rejected, and what lay at {found.place} is removed",
+        *([again] if is_made else []),
+    )
 
 
-def _print_planned(decided: Decided, state: ValidationState, output: OutputFormat) -> None:
+def _print_planned(planned: DecisionPlan, state: ValidationState, output: OutputFormat) -> None:
     """Print what a decision would do."""
+    from toolkit.quality.decision_targets import removed_places
     from toolkit.rendering.quality import validation_document
 
-    found = decided.result
-    if output is OutputFormat.JSON:
-        removes = list(decided.removes)
-        print_json({"dry_run": True, "state": state.value, "removes": removes, "verdict": validation_document(found)})
-        return
-    print(f"{found.unit} would be {state}, for exactly the data {found.data_digest[:12]}")
-    for each in decided.removes:
-        print(f"what lies at {each} would be removed")
+    found, removes = planned.target.found, removed_places(planned)
+    print_answer(
+        output,
+        {"dry_run": True, "state": state.value, "removes": removes, "verdict": validation_document(found)},
+        f"{found.unit} would be {state}, for exactly the data {found.data_digest[:12]}",
+        *(f"what lies at {each} would be removed" for each in removes),
+    )
 
 
-def _decided(
-    state: str,
-    feed: str,
-    key: str,
-    reason: str,
-    cluster: str | None,
-    unit: str | None,
-    repo: RepoFlags,
-    *,
-    dry_run: bool,
-) -> Decided:
+def _decided(state: ValidationState, flags: DecisionFlags, repo: RepoFlags) -> DecisionPlan:
     from toolkit.bootstrap.decide import DecisionOptions, decide
     from toolkit.clock import SystemClock
     from toolkit.el import format_instant, parse_instant
-    from toolkit.ledger.vocabulary import ValidationState
     from toolkit.runs.stop import watched_signals
 
-    request = DecisionOptions(
-        state=ValidationState(state),
-        feed=feed,
-        instance_key=format_instant(parse_instant(key)),
-        cluster=cluster,
-        unit=unit,
-        reason=reason,
+    options = DecisionOptions(
+        state=state,
+        feed=flags.feed,
+        instance_key=format_instant(parse_instant(flags.key)),
+        cluster=flags.cluster,
+        unit=flags.unit,
+        reason=flags.reason,
         repo=repo.request(),
-        dry_run=dry_run,
+        dry_run=flags.dry_run,
     )
-    with watched_signals(request.repo.variables) as stop:
-        return decide(request, SystemClock(), stop)
+    with watched_signals(options.repo.variables) as stop:
+        return decide(options, SystemClock(), stop)

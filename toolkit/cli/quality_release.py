@@ -14,19 +14,20 @@ from toolkit.clock import SystemClock
 from toolkit.el import format_instant
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.rendering.tables import ResultFormat
+from toolkit.runs.recorder import current_user
 
 if TYPE_CHECKING:
-    from toolkit.bootstrap.decide import Decided
     from toolkit.cli.flags import AnswerFlags
+    from toolkit.quality.decision_targets import DecisionTarget
     from toolkit.rendering.action_result import ActionView
 
 
-def publish(decided: Decided, repo: AnswerFlags) -> int:
+def publish(decided: DecisionTarget, repo: AnswerFlags) -> int:
     """Run the action for the instance, and deliver its result; the exit code.
 
     An import cannot be run here, since only its caller knows where the exports are: its command is said.
     """
-    found = decided.result
+    found = decided.found
     now = format_instant(SystemClock().now().replace(second=0, microsecond=0))
 
     flags = RunFlags(config_repo=repo.config_repo, env=repo.env, output=ResultFormat(repo.output.value))
@@ -38,7 +39,7 @@ def publish(decided: Decided, repo: AnswerFlags) -> int:
         with command.failures_delivered():
             return command.execute(flags.options(nominal_time_of(time), selection))
 
-    say(f"feedctl: {found.unit} is released by {decided.who}, for exactly the data {found.data_digest[:12]}")
+    say(f"feedctl: {found.unit} is released by {current_user()}, for exactly the data {found.data_digest[:12]}")
     if found.life_cycle is LifeCycle.EXECUTION and decided.run_key is not None:
         from toolkit.bootstrap.process import ProcessOptions, run_processes
         from toolkit.process_runner import targets
@@ -52,7 +53,7 @@ def publish(decided: Decided, repo: AnswerFlags) -> int:
 
         of_feed = EntitySelection(names=(found.feed,), clusters=(found.cluster,))
         copied = ReplicationOptions(source=found.counterpart or None, start=found.instance_key)
-        if decided.is_table:
+        if decided.feed.is_table:
             from toolkit.bootstrap.hive import replicate_tables
             from toolkit.hive.targets import REPLICATION, ImportRules
             from toolkit.rendering.hive import HIVE_VIEW

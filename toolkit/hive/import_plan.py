@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.progress import Volume
-from toolkit.actions.validation import staging_top
+from toolkit.actions.staged_unit import staging_top
 from toolkit.catalog.errors import ForeignLocation, NoSuchTable
 from toolkit.catalog.model import Partition, Table
 from toolkit.hive.batches import in_batches

@@ -6,26 +6,25 @@ say nothing of what readers see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
 from toolkit.actions.publication import remove
-from toolkit.actions.staged_unit import StagedUnit
-from toolkit.actions.validation import QUALITY_UNKNOWN, STAGING_DIRECTORY, Part, QualityFailed, Written
+from toolkit.actions.staged_unit import STAGING_DIRECTORY
+from toolkit.actions.staging import InstanceStaging
+from toolkit.actions.validation import QUALITY_UNKNOWN, Part, QualityFailed, Written
 from toolkit.availability import is_there
-from toolkit.clock import SystemClock
 from toolkit.entities.vocabulary import OnFailure
 from toolkit.hive.spark_format import NoReading, reading_of
 from toolkit.hive.targets import StoredPart, TableItem, TableTarget
-from toolkit.runs.recorder import path_text
 from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.trees import below, is_still, read_tree, same_bytes, same_content
 
 if TYPE_CHECKING:
+    from toolkit.actions.staged_unit import StagedUnit
     from toolkit.actions.validation import FeedValidation
     from toolkit.catalog.model import Table
     from toolkit.el import CanonicalPath
@@ -39,13 +38,11 @@ class StagedTable:
 
     Attributes:
         context: of the instance's plan.
-        validation: how.
-        now: of the wall clock, UTC.
+        validation: of the feed.
     """
 
     context: TableContext
     validation: FeedValidation
-    now: Callable[[], datetime] = field(default=SystemClock().now)
 
     def place(self, item: TableItem) -> CanonicalPath:
         """Return where its data are staged."""
@@ -74,24 +71,23 @@ class StagedTable:
         return results
 
     def _copied_before(self, item: TableItem) -> Digests | None:
-        """The digests of what an earlier run has copied whole; else there is room for a new copy."""
+        """Return the digests of a complete copy of an earlier run, or make room for a new copy and return None."""
         unit, part, check = self._unit(item), _part(item), self.context.work.guard.check
-        system, digests = self.context.system, unit.copied_before(part.fingerprint)
+        system = self.context.system
         is_same = partial(is_still, system, unit.place, check, part.tree, directories=False, is_same=same_bytes)
-        if digests is not None and part.files and is_same():
-            return digests
-        unit.begin_copy()
-        remove(system, unit.place, self.context.root)
-        return None
+        digests = unit.copied_before(part.fingerprint, lambda: bool(part.files) and is_same())
+        if digests is None:
+            remove(system, unit.place, self.context.root)
+        return digests
 
     def refused(
         self, items: Sequence[TableItem], results: Mapping[TableItem, Digests | Problem], notes: list[str]
     ) -> Problem | None:
-        """Why nothing of the instance may be registered; None: all of it may.
+        """Return why nothing of the instance may be registered; None: all of it may.
 
         Args:
-            items: that would be.
-            results: of those that were copied.
+            items: that would be registered.
+            results: outcomes of those that were copied.
             notes: gets what the user should know.
 
         Raises:
@@ -100,37 +96,32 @@ class StagedTable:
         lacking = [each.message for each in results.values() if isinstance(each, Problem)]
         lacking += [each.message for each in self.context.plan.unreadable]
         if lacking:
-            why = f"not judged, since {len(lacking)} of its partitions are not whole, the first: {lacking[0]}"
+            why = f"not validated, since {len(lacking)} of its partitions are not whole, the first: {lacking[0]}"
             return Problem(code=QUALITY_UNKNOWN, message=f"{self.context.address} is blocked: {why}")
         try:
             written = self._written(items)
         except NoReading as error:
             if self.validation.quality.on_failure is OnFailure.WARN:
-                notes.append(f"{self.context.address} was not judged: {error}")
+                notes.append(f"{self.context.address} was not validated: {error}")
                 return None
             return Problem(code=QUALITY_UNKNOWN, message=f"{self.context.address} is blocked: {error}")
         try:
-            notes += self.context.work.validator.validate(written, self.context.work.guard.check).notes
+            notes += self._staging.validate(written, [self._unit(each).unit for each in results]).notes
         except QualityFailed as error:
-            note = partial(self._note_blocked, written, error)
-            self.context.work.pool(self.context.root).run_all(note, list(results))
             return Problem(code=error.code, message=str(error))
         return None
 
-    def _note_blocked(self, written: Written, why: QualityFailed, item: TableItem) -> None:
-        self._unit(item).note_blocked(written, why, self.now())
-
     def publish(self, item: TableItem, into: CanonicalPath, digests: Digests) -> None:
-        """Bring what was admitted where it is looked for, which nobody does yet.
+        """Move validated data to the place of a partition, which is not registered yet.
 
         Raises:
-            StorageError: it cannot be; it waits on.
+            StorageError: it cannot be moved; it stays staged.
         """
         unit, part = self._unit(item), _part(item)
         system, check = self.context.work.stores(into), self.context.work.guard.check
         tree = read_tree(system, unit.place, check, directories=False) or {}
         if not same_content(tree, part.tree):
-            raise CopyDiffers(path=unit.place, detail="somebody has changed it since it was judged; run again")
+            raise CopyDiffers(path=unit.place, detail="somebody has changed it since it was validated; run again")
         if system.capabilities.atomic_rename:
             self.context.move(unit.place, into)
         else:
@@ -142,9 +133,9 @@ class StagedTable:
         unit.end_wait()
 
     def take_back(self, item: TableItem, place: CanonicalPath, digests: Digests) -> bool:
-        """Have what was published, and what nobody looks for, wait again with its verdict; False: it cannot.
+        """Stage published data again if it is not registered, and keep its result; return whether it was staged.
 
-        Where it would be copied again its files would have other times, so that a release would not count any more.
+        Copying it again would give its files other times, so that a release would not count any more.
         """
         unit, system = self._unit(item), self.context.work.stores(place)
         if not system.capabilities.atomic_rename or is_there(system, unit.place):
@@ -163,11 +154,11 @@ class StagedTable:
             left = {each.parent for each in emptied}
 
     def end_wait(self, item: TableItem) -> None:
-        """It has its place since an earlier run: nothing says any more that it waits."""
+        """Remove what says that an item is staged: an earlier run has published it."""
         self._unit(item).end_wait()
 
     def _written(self, items: Sequence[TableItem]) -> Written:
-        """All of the instance, where it lies now.
+        """Return all of the instance, where it is now, for its validation.
 
         Raises:
             NoReading: see `reading_of`.
@@ -183,11 +174,21 @@ class StagedTable:
         )
 
     def _unit(self, item: TableItem) -> StagedUnit:
-        root = self.context.root
         table = self.context.target.table
         # Without partitions it is the directory around the table's, which tables of other databases may be in.
-        unit = below(root, item.name or f"{table.database}.db/{table.table}")
-        return StagedUnit(work=self.context.work, unit=unit, base=root, flag="", top=root)
+        return self._staging.unit(below(self.context.root, item.name or f"{table.database}.db/{table.table}"))
+
+    @cached_property
+    def _staging(self) -> InstanceStaging:
+        target, root = self.context.target, self.context.root
+        return InstanceStaging(
+            validation=self.validation,
+            instance_key=target.instance_key,
+            base=root,
+            work=self.context.work,
+            counterpart=target.counterpart,
+            top=root,
+        )
 
 
 def written_of(
@@ -197,7 +198,7 @@ def written_of(
 
     Args:
         target: the instance.
-        validation: how.
+        validation: of the feed.
         address: of the instance, as consumers know it.
         table: its description.
         stored: all its partitions, at least one.
@@ -205,13 +206,10 @@ def written_of(
     Raises:
         NoReading: see `reading_of`.
     """
-    return Written(
-        feed=validation.feed,
-        cluster=validation.cluster,
-        instance_key=target.instance_key,
-        unit=path_text(address),
-        parts=[Part(place=each.place, keys=_keys(table, each.part)) for each in stored],
-        quality=validation.quality,
+    return validation.written(
+        target.instance_key,
+        address,
+        [Part(place=each.place, keys=_keys(table, each.part)) for each in stored],
         counterpart=target.counterpart,
         table=reading_of(table, [each.storage for each in stored]),
     )

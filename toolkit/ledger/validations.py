@@ -257,7 +257,7 @@ def decide(
         CannotDecide: the verdict is about other data, is not the newest, or was decided.
     """
     found = tx.row(_Decided, tx.locked(_with_number(verdict_id)))
-    why = "there is no such verdict" if found is None else _against(tx, found, data_digest)
+    why = _against(tx, found, data_digest)
     if why:
         raise CannotDecide(unit=f"verdict {verdict_id}" if found is None else found.unit, why=why)
     values = {"state": state, "decision": reason, "decided_by": who, "decided_at": tx.now()}
@@ -266,8 +266,7 @@ def decide(
 
 def why_not(tx: Transaction, verdict_id: int, data_digest: str) -> str:
     """Return what stands against a decision, or an empty text; arguments as of `decide`."""
-    found = tx.row(_Decided, _with_number(verdict_id))
-    return "there is no such verdict" if found is None else _against(tx, found, data_digest)
+    return _against(tx, tx.row(_Decided, _with_number(verdict_id)), data_digest)
 
 
 def state_of(tx: Transaction, verdict_id: int) -> ValidationState | None:
@@ -299,8 +298,10 @@ def _with_number(verdict_id: int) -> sa.Select[tuple[Any, ...]]:
     return sa.select(*_DECIDED).where(verdict.c.verdict_id == verdict_id)
 
 
-def _against(tx: Transaction, found: _Decided, data_digest: str) -> str:
+def _against(tx: Transaction, found: _Decided | None, data_digest: str) -> str:
     """Return the reason against a decision; empty: there is none."""
+    if found is None:
+        return "there is no such verdict"
     newest = _newest(tx, *_of(found), ~verdict.c.is_by_hand)
     if found.is_by_hand:
         return f"verdict {found.verdict_id} was made by hand, and nothing is announced because of one"

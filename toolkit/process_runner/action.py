@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied, Batch, Recovery, RunContext, left_over
+from toolkit.actions.action import Action, Applied, Batch, Recovery, RunContext, left_over
 from toolkit.actions.hold_watch import HoldCheckFailed
 from toolkit.actions.model import Problem
 from toolkit.actions.output_leases import EVICTION_UNDER_WAY
@@ -21,7 +21,15 @@ from toolkit.process_runner.output_leases import eviction_in_the_way, output_lea
 from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
 from toolkit.process_runner.prepare import NotReached, PrepareBatch, PrepareRules, prepared_of
 from toolkit.process_runner.steps import StepBatch
-from toolkit.process_runner.targets import NAME, ProcessPlan, ProcessTarget, StepItem, files_of, run_lease
+from toolkit.process_runner.targets import (
+    NAME,
+    ProcessDetail,
+    ProcessPlan,
+    ProcessTarget,
+    StepItem,
+    files_of,
+    run_lease,
+)
 from toolkit.programs.port import StepEngine, StepMark
 from toolkit.result import Outcome
 
@@ -36,7 +44,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProcessAction:
+class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     """Runs instances; see `Action`.
 
     Attributes:
@@ -93,15 +101,6 @@ class ProcessAction:
             return replace(plan, items=(), failed=Problem(code=INVALID, message=str(error)))
         waiting = Problem(code=EVICTION_UNDER_WAY, message=why) if why else held
         return replace(plan, items=(), waiting=waiting) if waiting else plan
-
-    def limit(self, plans: Sequence[ProcessPlan], work: RunContext) -> tuple[Sequence[ProcessPlan], None]:
-        """Return the plans: processes have no safety limit."""
-        del work
-        return plans, None
-
-    def target_limit(self, plan: ProcessPlan, work: RunContext) -> None:
-        """Do nothing: processes have no safety limit."""
-        del plan, work
 
     def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """End the programs that a dead runner of this instance left, before a step begins."""

@@ -1,14 +1,14 @@
-"""Outputs that are judged before anybody is told: steps write them where nobody reads, and what passes is published."""
+"""Outputs of a process that are validated: steps write them where nobody reads, and all are published or none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.actions.staged_unit import StagedUnit
-from toolkit.actions.validation import QUALITY_UNKNOWN, Part, QualityFailed, Written
+from toolkit.actions.staging import InstanceStaging
+from toolkit.actions.validation import QUALITY_UNKNOWN, FeedValidation, QualityFailed
 from toolkit.availability import is_there
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.action import RunContext
-    from toolkit.el import CanonicalPath
+    from toolkit.actions.staged_unit import StagedUnit
+    from toolkit.entities import Output
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
     from toolkit.process_runner.output_effects import OutputEffects
 
@@ -41,9 +42,55 @@ class Passed:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StagedOutput:
+    """An output that is validated.
+
+    Attributes:
+        planned: with its path.
+        rules: of the process.
+        staging: of the instance of its feed.
+        unit: as it is staged.
+    """
+
+    planned: PlannedOutput
+    rules: Output
+    staging: InstanceStaging
+    unit: StagedUnit
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether the steps have written files, or a directory that may have none."""
+        system, place = self.unit.system, self.unit.place
+        return is_there(system, place) if self.rules.allow_empty else bool(fingerprint(system, place).files)
+
+    def is_published(self, by: Collection[int] | None) -> bool:
+        """Whether what readers see was validated by one of some runs; None: by any."""
+        unit = self.unit.unit
+        return is_there(self.unit.system, unit) and self.staging.may_publish(unit, unit, is_copy=True, by=by)
+
+    @property
+    def flag(self) -> str:
+        """The name of the availability flag; empty: the feed has none."""
+        return self.staging.validation.feed.availability_flag or ""
+
+    def validate(self, check: Callable[[], None]) -> Iterator[str]:
+        """Validate, then write the flag, which readers could take for data by its name; yield notes.
+
+        Raises:
+            QualityFailed: it must not be published.
+            Unavailable: the ledger cannot be written.
+        """
+        yield from self.staging.validate_unit(self.unit.unit, self.unit.place, check)
+        flag = self.unit.place.child(self.flag) if self.flag else None
+        if flag is not None and not is_there(self.unit.system, flag):
+            self.unit.system.write(flag, ())
+            yield f"the workflow did not write {flag.name} for {self.planned.name}, so it was written now"
+
+
 @dataclass(kw_only=True)
 class StagedOutputs:
-    """The outputs of one run of an instance that are judged. Every call raises StorageError and StopRequested.
+    """The validated outputs of one run of an instance. Every call raises StorageError and StopRequested.
 
     Attributes:
         site: the process on its cluster.
@@ -62,12 +109,26 @@ class StagedOutputs:
     now: Callable[[], datetime]
     effects: OutputEffects
     attempts: Collection[int] = ()
-    _notes: list[str] = field(default_factory=list, init=False)
 
     @cached_property
-    def staged(self) -> tuple[PlannedOutput, ...]:
+    def staged(self) -> tuple[StagedOutput, ...]:
         """The outputs that are validated."""
-        return tuple(each for each in self.outputs if self.site.quality_of(each.name) is not None)
+        return tuple(self._staged())
+
+    def _staged(self) -> Iterator[StagedOutput]:
+        site, place = self.site, self.site.cluster.place
+        for each in self.outputs:
+            if (quality := site.quality_of(each.name)) is None:
+                continue
+            staging = InstanceStaging(
+                validation=FeedValidation(feed=site.feeds[each.storage.feed], cluster=site.cluster, quality=quality),
+                instance_key=format_instant(each.instance.instant),
+                base=place(each.storage.templates[LocationType.DATA].base),
+                work=self.work,
+                now=self.now,
+            )
+            unit = staging.unit(place(each.instance.paths[LocationType.DATA]))
+            yield StagedOutput(planned=each, rules=site.process.outputs[each.name], staging=staging, unit=unit)
 
     def begin(self, *, resumed: bool) -> str:
         """Make room for the steps; what an earlier attempt has written stays for one that goes on from there.
@@ -75,35 +136,26 @@ class StagedOutputs:
         Returns:
             Why the steps must not go on; empty: nothing.
         """
-        for output in self.staged:
-            unit = self._unit(output)
-            unit.work.stores(unit.unit).mkdirs(unit.place.parent)
+        may_repeat = not all(step.recoverable for step in self.site.process.workflow.steps)  # with those behind it
+        for each in self.staged:
+            each.unit.system.mkdirs(each.unit.place.parent)
             if not resumed:
-                is_staged = is_there(unit.work.stores(unit.unit), unit.place)
-                unit.clear()
+                is_staged = is_there(each.unit.system, each.unit.place)
+                each.unit.clear()
                 if is_staged:
-                    self.effects.note("clear", str(unit.place))
+                    self.effects.note("clear", str(each.unit.place))
                 continue
-            unit.settle()
-            if (
-                not self._is_waiting(output, unit)
-                and self._may_repeat
-                and self._may_publish(output, unit, by=self.attempts)
-            ):
+            each.unit.settle()
+            if not each.is_staged and may_repeat and each.is_published(self.attempts):
                 return (
-                    f"the output {output.name} was published by an earlier attempt, and what a part of the steps would"
-                    " write now would replace all of it; --force runs all steps again"
+                    f"the output {each.planned.name} was published by an earlier attempt, and what a part of the steps"
+                    " would write now would replace all of it; --force runs all steps again"
                 )
-            unit.begin_copy()
+            each.unit.begin_copy()
         return ""
 
-    @property
-    def _may_repeat(self) -> bool:
-        """Whether a step may run again that has succeeded, with those behind it."""
-        return not all(step.recoverable for step in self.site.process.workflow.steps)
-
     def publish(self, *, has_run: bool) -> Passed:
-        """Ask the gate for all of them, and publish them when all may be: half of an instance helps nobody.
+        """Validate all outputs, and publish them when all may be: half of an instance helps nobody.
 
         Args:
             has_run: a step has run in this attempt; then what is published already is not its work.
@@ -111,107 +163,48 @@ class StagedOutputs:
         Raises:
             Unavailable: the ledger cannot be written.
         """
-        waiting: list[tuple[PlannedOutput, StagedUnit]] = []
+        staged: list[StagedOutput] = []
         there: list[PlannedOutput] = []
         lacking: list[str] = []
         blocked: list[QualityFailed] = []
-        self._notes.clear()
-        for output in self.staged:
-            unit = self._unit(output)
-            unit.settle()
-            if self._is_waiting(output, unit):
-                waiting.append((output, unit))
-            elif self._is_published(output, unit, has_run=has_run):
-                there.append(output)
-            elif self._may_be_empty(output):
-                self._notes.append(f"the output {output.name} was not made")
+        notes: list[str] = []
+        for each in self.staged:
+            each.unit.settle()
+            if each.is_staged:
+                staged.append(each)
+            elif (
+                each.is_published(None)
+                if each.rules.allow_existing
+                else not has_run and each.is_published(self.attempts)
+            ):
+                there.append(each.planned)
+            elif each.rules.allow_empty:
+                notes.append(f"the output {each.planned.name} was not made")
             else:
-                lacking.append(self._lacking(output, unit))
-        for output, unit in [] if lacking else waiting:
-            blocked += self._refused(output, unit)
-        if not lacking and not blocked:
-            blocked += [self._changed(output) for output, unit in waiting if not self._is_as_validated(output, unit)]
-        if not lacking and not blocked:
-            for output, unit in waiting:
-                unit.publish()
-                self.effects.note("publish", self._address(output))
-                there.append(output)
-        return Passed(
-            outputs=tuple(there), lacking="; ".join(lacking), blocked=tuple(blocked), notes=tuple(self._notes)
-        )
+                lacking.append(_lacking(each))
+        for each in [] if lacking else staged:
+            try:
+                notes += each.validate(self.check)
+            except QualityFailed as error:
+                blocked.append(error)
+        if not lacking and not blocked:  # the first may have been validated hours ago
+            blocked = [_changed(each) for each in staged if not each.staging.may_publish(each.unit.unit)]
+        for each in [] if lacking or blocked else staged:
+            each.unit.publish(each.flag)
+            self.effects.note("publish", str(each.unit.unit))
+            there.append(each.planned)
+        return Passed(outputs=tuple(there), lacking="; ".join(lacking), blocked=tuple(blocked), notes=tuple(notes))
 
-    def _refused(self, output: PlannedOutput, unit: StagedUnit) -> Iterator[QualityFailed]:
-        """The flag comes after the verdict, which is not about it: by its name, readers could take it for data."""
-        try:
-            publishable = unit.validate(self._written(output, unit.place), self.check, self.now())
-        except QualityFailed as error:
-            yield error
-        else:
-            self._complete(output, unit)
-            self._notes.extend(publishable.notes)
 
-    def _is_as_validated(self, output: PlannedOutput, unit: StagedUnit) -> bool:
-        """Whether it still is what the gate has let pass: the others may have been judged for hours since then."""
-        return self.work.validator.may_publish(self._written(output, unit.place))
+def _lacking(made: StagedOutput) -> str:
+    name = made.planned.name
+    return (
+        f"the steps wrote nothing to {made.unit.place}, where the output {name} is validated; a workflow must write"
+        f" where ${{{name}}} says; is nothing right, allow_empty: true, is what readers see already right,"
+        " allow_existing: true"
+    )
 
-    def _changed(self, output: PlannedOutput) -> QualityFailed:
-        why = "it changed after it was judged; run again, which judges what is there then"
-        return QualityFailed(unit=self._address(output), why=why, code=QUALITY_UNKNOWN)
 
-    def _complete(self, output: PlannedOutput, unit: StagedUnit) -> None:
-        system = unit.work.stores(unit.unit)
-        if unit.flag and not is_there(system, unit.place.child(unit.flag)):
-            system.write(unit.place.child(unit.flag), ())
-            self._notes.append(f"the workflow did not write {unit.flag} for {output.name}, so it was written now")
-
-    def _is_waiting(self, output: PlannedOutput, unit: StagedUnit) -> bool:
-        """Whether the steps have written files, or a directory that may have none."""
-        system = unit.work.stores(unit.unit)
-        if self._may_be_empty(output):
-            return is_there(system, unit.place)
-        return bool(fingerprint(system, unit.place).files)
-
-    def _may_publish(self, output: PlannedOutput, unit: StagedUnit, *, by: Collection[int] | None) -> bool:
-        there = is_there(unit.work.stores(unit.unit), unit.unit)
-        return there and self.work.validator.may_publish(self._written(output, unit.unit), is_copy=True, by=by)
-
-    def _is_published(self, output: PlannedOutput, unit: StagedUnit, *, has_run: bool) -> bool:
-        """Whether what readers see is the work of the steps: an attempt died when it had published it."""
-        if self.site.process.outputs[output.name].allow_existing:
-            return self._may_publish(output, unit, by=None)
-        return not has_run and self._may_publish(output, unit, by=self.attempts)
-
-    def _may_be_empty(self, output: PlannedOutput) -> bool:
-        return self.site.process.outputs[output.name].allow_empty
-
-    def _lacking(self, output: PlannedOutput, unit: StagedUnit) -> str:
-        return (
-            f"the steps wrote nothing to {unit.place}, where the output {output.name} is judged; a workflow must write"
-            f" where ${{{output.name}}} says; is nothing right, allow_empty: true,"
-            " is what readers see already right, allow_existing: true"
-        )
-
-    def _written(self, output: PlannedOutput, at: CanonicalPath) -> Written:
-        quality = self.site.quality_of(output.name)
-        assert quality is not None  # noqa: S101 - of `gated`
-        return Written(
-            feed=self.site.feeds[output.storage.feed],
-            cluster=self.site.cluster,
-            instance_key=format_instant(output.instance.instant),
-            unit=self._address(output),
-            parts=(Part(place=at, keys={}),),
-            quality=quality,
-        )
-
-    def _address(self, output: PlannedOutput) -> str:
-        return path_text(self.site.uri(output.storage, output.instance))
-
-    def _unit(self, output: PlannedOutput) -> StagedUnit:
-        place = self.site.cluster.place
-        unit = place(output.instance.paths[LocationType.DATA])
-        return StagedUnit(
-            work=self.work,
-            unit=unit,
-            base=place(output.storage.templates[LocationType.DATA].base),
-            flag=self.site.feeds[output.storage.feed].availability_flag or "",
-        )
+def _changed(made: StagedOutput) -> QualityFailed:
+    why = "it changed after it was validated; run again, which validates what is there then"
+    return QualityFailed(unit=path_text(str(made.unit.unit)), why=why, code=QUALITY_UNKNOWN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.validation import STAGING_DIRECTORY
+from toolkit.actions.staged_unit import STAGING_DIRECTORY
 from toolkit.entities import LocationType
 from toolkit.errors import NotImplementedYet
 

@@ -309,7 +309,7 @@ class _Job:
             now = self._written()
             if old := unwritten(site, outputs, now.keys() - self._made(now).keys()):
                 return Made(lacking=old, is_old=True)
-        unvalidated = [each for each in outputs if each not in self._staged.staged]
+        unvalidated = [each for each in outputs if each.name not in {one.planned.name for one in self._staged.staged}]
         made = look_at_outputs(site, unvalidated, self.batch.data)
         self.is_unsure = False
         return made

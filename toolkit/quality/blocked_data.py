@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.actions.staged_unit import blocked_digest
-from toolkit.actions.validation import Part, staging_top
+from toolkit.actions.staged_unit import blocked_digest, staging_top
+from toolkit.actions.validation import Part
 from toolkit.availability import is_there
 from toolkit.el import parse_instant
 from toolkit.entities import LocationType

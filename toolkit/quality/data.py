@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from toolkit.actions.validation import STAGING_DIRECTORY
+from toolkit.actions.staged_unit import STAGING_DIRECTORY
 from toolkit.availability.hidden import is_being_copied, is_hidden
 from toolkit.el import EPOCH
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile

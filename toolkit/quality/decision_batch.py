@@ -72,7 +72,7 @@ class DecisionBatch:
         decision, found, who = self.decision, self.plan.target.found, current_user()
         about = f"{found.cluster} {found.instance_key} {found.unit}, data {found.data_digest}, "
         about += f"suites {found.suites_digest}: {decision.reason}"
-        digest = self.plan.detail.digest
+        digest = self.plan.detail
 
         def write(tx: Transaction) -> None:
             if is_repeated and validations.state_of(tx, found.verdict_id) is decision.state:
@@ -93,13 +93,7 @@ class DecisionBatch:
         return ItemResult.done(item) if failed is None else failed.of(item)
 
     def _remove(self, removal: Removal) -> None:
-        unit = StagedUnit(
-            work=self.work,
-            unit=removal.unit,
-            base=removal.base,
-            flag=self.plan.target.feed.availability_flag or "",
-            top=removal.top,
-        )
+        unit = StagedUnit(work=self.work, unit=removal.unit, base=removal.base, top=removal.top)
         unit.clear(in_place=removal.unit == removal.place)
 
     def _audit_lines(self, *, is_complete: bool) -> Iterator[AuditLine]:

@@ -125,17 +125,10 @@ class DecisionItem:
         return (self.kind, self.uri)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DecisionDetail:
-    """Further content of the plan.
-
-    Attributes:
-        digest: of the data as they are now; empty: an interrupted removal goes on.
-        bases: the directories in which a hold file counts.
-    """
-
-    digest: str = ""
-    bases: tuple[CanonicalPath, ...] = ()
+DecisionPlan = TargetPlan[DecisionTarget, DecisionItem, str]
+"""Its detail is the digest of the data as it is now; empty: an interrupted removal goes on."""
 
 
-DecisionPlan = TargetPlan[DecisionTarget, DecisionItem, DecisionDetail]
+def removed_places(plan: DecisionPlan) -> list[str]:
+    """Return the places whose data a decision removes."""
+    return [each.uri for each in plan.items if each.removal is not None]

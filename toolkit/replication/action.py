@@ -44,7 +44,6 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.replication.planner import ReplicationPlanner, blank_plan
 from toolkit.replication.publish import Published, Publisher, finish
 from toolkit.replication.removals import exceeded_removal
-from toolkit.replication.staging import may_publish
 from toolkit.replication.targets import (
     FLAG,
     NAME,
@@ -171,8 +170,9 @@ class ReplicationAction:
         if left.kind == REMOVE:
             remove(system, unit.parent.child(aside_name(unit.name)), plan.target.target)  # the removal had begun
             return not is_there(system, unit)
-        may_announce = partial(may_publish, plan.target, unit, work)
-        was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_announce)
+        staging = plan.target.staging(work)
+        may_publish = partial(staging.may_publish, unit) if staging is not None else lambda: False
+        was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_publish)
         return was_published or not any(item.target == unit for item in plan.items)
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> Generator[Batch[UnitItem], Applied[UnitItem], None]:

@@ -7,33 +7,31 @@ last. On an object store files are written where they belong, between the remova
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from operator import eq
 from typing import TYPE_CHECKING
 
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.publication import Publication, aside_of, recover, remove, staging_of
-from toolkit.actions.staged_unit import StagedUnit, whole_of
-from toolkit.actions.validation import staging_place
+from toolkit.actions.staged_unit import staging_place, whole_of
 from toolkit.availability import is_ready, is_there
-from toolkit.clock import SystemClock
 from toolkit.el import CanonicalPath
 from toolkit.replication.completeness import Completeness
 from toolkit.replication.errors import TargetChanged
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
-from toolkit.replication.staging import content_digest, written_at
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.trees import Tree, below, same_bytes
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.actions.staged_unit import StagedUnit
+    from toolkit.actions.staging import InstanceStaging
     from toolkit.storage import FileSystem
 
 
@@ -66,14 +64,12 @@ class Publisher:
         target: the instance.
         item: of the plan.
         work: of its run.
-        now: of the wall clock, UTC.
         notes: for the user.
     """
 
     target: ReplicationTarget
     item: UnitItem
     work: RunContext
-    now: Callable[[], datetime] = SystemClock().now
     notes: list[str] = field(default_factory=list, init=False)
 
     @cached_property
@@ -84,9 +80,14 @@ class Publisher:
         return Publication(work=self.work, files=files, source=item.source, unit=item.target, base=base)
 
     @cached_property
+    def staging(self) -> InstanceStaging | None:
+        """The staging of the instance; None: it is not validated."""
+        return self.target.staging(self.work)
+
+    @cached_property
     def staged(self) -> StagedUnit | None:
-        """The staged data of the unit; None: the feed is not validated there."""
-        return None if self.target.validation is None else self._staged(self.item.target)
+        """The staged data of the unit; None: it is not validated."""
+        return None if self.staging is None else self.staging.unit(self.item.target)
 
     @cached_property
     def completeness(self) -> Completeness:
@@ -164,9 +165,9 @@ class Publisher:
                 publication.begin_staging(place, item.expected, unless_published)
                 digests = self._copied_whole(place, item.wanted, item.expected)
             self.notes += self.preservation.keep(item.source, place, item.wanted, self.work.copying.pool)
-            if self.staged is not None:
+            if self.staging is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
-                self.notes += self._validated(item.target, place)
+                self.notes += self.staging.validate_unit(item.target, place)
             # The copy may have taken hours.
             if item.present is not None and not publication.is_still(item.target, item.present, eq):
                 raise TargetChanged(path=item.target)
@@ -195,20 +196,17 @@ class Publisher:
         digests = self._waiting(item.target, expected)
         if digests is None:
             digests = self._copied_whole(item.target, self._before_flag(item.wanted), expected)
-        if self.staged is not None:
-            self.notes += self._validated(item.target, item.target)
-            self.staged.end_wait()
+        if self.staging is not None:
+            self.notes += self.staging.validate_unit(item.target, item.target)
+            self.staging.unit(item.target).end_wait()
         return digests
 
     def _waiting(self, place: CanonicalPath, expected: Tree) -> dict[str, str] | None:
-        """The digests of a whole copy that an earlier run has made to be validated; None: there is none."""
+        """Return the digests of a complete copy that an earlier run has staged; None: there is none."""
         if self.staged is None:
             return None
-        digests = self.staged.copied_before(content_digest(self.item))
-        if digests is not None and self.publication.is_still(place, expected, same_bytes):
-            return digests
-        self.staged.begin_copy()
-        return None
+        is_whole = partial(self.publication.is_still, place, expected, same_bytes)
+        return self.staged.copied_before(self.item.content, is_whole)
 
     def _copied_whole(self, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
         """Copy into a directory that nobody reads: new files from the source, the others from where they are."""
@@ -221,7 +219,7 @@ class Publisher:
             digests |= passed | copy(spoilt, wanted, into)
         self.publication.verify(into, expected, item.wanted)
         if self.staged is not None:
-            self.staged.end_copy(content_digest(item), digests)
+            self.staged.end_copy(item.content, digests)
         return digests
 
     def _complete(self) -> bool:
@@ -231,19 +229,10 @@ class Publisher:
         """
         target, system = self.target, self.work.stores(self.target.target)
         must_wait = self.item.kind == FLAG or target.flag_path is not None or not system.capabilities.atomic_rename
-        if target.validation is not None and must_wait:
+        if self.staging is not None and must_wait:
             for unit in selected(system, target.target, target.parts):
-                self._validated(unit, unit)
+                self.staging.validate_unit(unit, unit)
         return self.completeness.announce()
-
-    def _validated(self, unit: CanonicalPath, place: CanonicalPath) -> Sequence[str]:
-        """Return notes when a unit that is at a place may be announced; a manifest says why one may not."""
-        assert self.target.validation is not None  # noqa: S101 - the caller has looked
-        written = written_at(self.target, self.target.validation, unit, place)
-        return self._staged(unit).validate(written, self.work.guard.check, self.now()).notes
-
-    def _staged(self, unit: CanonicalPath) -> StagedUnit:
-        return StagedUnit(work=self.work, unit=unit, base=self.target.target_base, flag="")
 
     def _before_flag(self, tree: Tree) -> Tree:
         if self.item.target != self.target.target:

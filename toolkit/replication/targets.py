@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
+from toolkit.actions.staging import InstanceStaging
 from toolkit.el import CanonicalPath, ElError, is_name
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.leases import Wanted
@@ -24,6 +25,7 @@ from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
 
 if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
     from toolkit.actions.validation import FeedValidation
     from toolkit.el.segment import Segment
     from toolkit.ledger.manifests import Manifest
@@ -112,7 +114,7 @@ class ReplicationTarget:
         rules: how it is copied.
         removes_dropped: a part that the source no longer has is removed; else it is kept.
         max_delete: how much of the feed one run may remove so.
-        validation: how it is judged before anybody is told; None: it is not.
+        validation: of the feed before it is published; None: it is not validated.
         expired_below: the base at the source, when the source's retention removes instances of this time; else None.
     """
 
@@ -142,6 +144,18 @@ class ReplicationTarget:
     def entity(self) -> str:
         """The feed."""
         return self.feed
+
+    def staging(self, work: RunContext) -> InstanceStaging | None:
+        """Return the staging of the instance, or None if it is not validated."""
+        if self.validation is None:
+            return None
+        return InstanceStaging(
+            validation=self.validation,
+            instance_key=self.instance_key,
+            base=self.target_base,
+            work=work,
+            counterpart=self.counterpart,
+        )
 
     def has_unit(self, place: CanonicalPath) -> bool:
         """Whether a place is one that is copied at once: the instance, or a part that the expression selects."""
@@ -206,6 +220,16 @@ class UnitItem:
         for line in (*lines, *((name, *(self.present or {})[name]) for name in sorted(self.gone))):
             digest.update(repr(line).encode())
         return (self.instance_key, str(self.source), str(self.target), digest.hexdigest())
+
+    @property
+    def content(self) -> str:
+        """Digest of what the unit has in the end, with the times at the source."""
+        digest = hashlib.sha256(f"{self.source}\n{self.target}\n".encode(errors="surrogateescape"))
+        for tree in (self.wanted, self.extra):
+            for name, entry in sorted(tree.items()):
+                digest.update(repr((name, *entry)).encode())
+            digest.update(b"\n")
+        return digest.hexdigest()
 
     @property
     def is_gone_already(self) -> bool:

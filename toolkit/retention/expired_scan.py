@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.hold_watch import HOLD_FILE
-from toolkit.actions.staged_unit import unit_name
-from toolkit.actions.validation import STAGING_DIRECTORY
+from toolkit.actions.staged_unit import STAGING_DIRECTORY, unit_name
 from toolkit.el import is_name
 from toolkit.el.pattern import name_reader
 from toolkit.retention.walk import (

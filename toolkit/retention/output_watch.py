@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, SkipReason
 from toolkit.actions.output_leases import are_apart, table_lease
-from toolkit.actions.staged_unit import unit_name
-from toolkit.actions.validation import staging_top
+from toolkit.actions.staged_unit import staging_top, unit_name
 from toolkit.catalog.partition_name import split_name
 from toolkit.result import Outcome
 from toolkit.retention.plan import ItemKind

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Recovery, place_named
 from toolkit.actions.batch_loop import settled_item
 from toolkit.actions.model import ItemResult
-from toolkit.actions.validation import STAGING_DIRECTORY
+from toolkit.actions.staged_unit import STAGING_DIRECTORY
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities import LocationType

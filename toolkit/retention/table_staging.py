@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.actions.staged_unit import unit_name
-from toolkit.actions.validation import STAGING_DIRECTORY
+from toolkit.actions.staged_unit import STAGING_DIRECTORY, unit_name
 from toolkit.el import is_name
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound
 

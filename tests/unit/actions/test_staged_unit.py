@@ -12,8 +12,9 @@ import pytest
 from tests.unit.actions.fake_action import context
 from tests.unit.actions.fake_validator import FakeValidator
 from tests.unit.planning.entities import cluster, path_feed
-from toolkit.actions.staged_unit import StagedUnit, manifest_of
-from toolkit.actions.validation import Part, QualityFailed, Written, staging_place
+from toolkit.actions.staged_unit import StagedUnit, manifest_of, staging_place
+from toolkit.actions.staging import InstanceStaging
+from toolkit.actions.validation import FeedValidation, QualityFailed
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities.quality import Quality
 from toolkit.runs.stop import NeverStopped
@@ -62,19 +63,7 @@ def unit_on(disk: Disk, base: Path, validator: FakeValidator | None = None) -> S
     """The unit ``01`` of a run."""
     place = CanonicalPath.parse(f"file://{base}")
     work = replace(context(NeverStopped()), stores=lambda _: disk, run_name="7", validator=validator or FakeValidator())
-    return StagedUnit(work=work, unit=place.child("01"), base=place, flag="_SUCCESS")
-
-
-def written(unit: StagedUnit) -> Written:
-    """What the gate is asked of it."""
-    return Written(
-        feed=path_feed("counts", "/counts/${DAY}"),
-        cluster=cluster(),
-        instance_key="2026-03-01T00:00Z",
-        unit=str(unit.unit),
-        parts=(Part(place=unit.place, keys={}),),
-        quality=Quality(suites=("counts",)),
-    )
+    return StagedUnit(work=work, unit=place.child("01"), base=place)
 
 
 @pytest.fixture(params=[True, False], ids=["renamed", "copied"])
@@ -99,7 +88,7 @@ def test_whenever_a_run_dies_readers_see_all_or_what_was_there_and_the_next_one_
     while True:
         disk = on(effects)
         try:
-            unit_on(disk, waiting).publish()
+            unit_on(disk, waiting).publish("_SUCCESS")
         except Dead:
             found = seen(waiting / "01")
             assert "_SUCCESS" not in found or found in (NEW, old)
@@ -108,7 +97,7 @@ def test_whenever_a_run_dies_readers_see_all_or_what_was_there_and_the_next_one_
             found = seen(Path(unit.place.path))
             assert found in (NEW, {}), "half of it is never judged"
             if found:
-                unit.publish()
+                unit.publish("_SUCCESS")
         assert seen(waiting / "01") == NEW
         assert not list((waiting / ".feedctl-staging").iterdir())
         if disk.left >= 0:
@@ -142,7 +131,7 @@ def test_what_was_put_aside_by_a_run_that_died_comes_back(waiting: Path) -> None
 
 def test_a_single_file_is_published_too(tmp_path: Path, on: Callable[[int], Disk]) -> None:
     put(tmp_path / ".feedctl-staging", {"01": "new"})
-    replace(unit_on(on(1_000), tmp_path), flag="").publish()
+    unit_on(on(1_000), tmp_path).publish("")
     assert seen(tmp_path) == {"01": "new"}
 
 
@@ -150,8 +139,15 @@ def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Pa
     (waiting / ".feedctl-staging/01/a").write_text("bad")
     validator = FakeValidator()
     unit = unit_on(on(1_000), waiting, validator)
+    validation = FeedValidation(
+        feed=path_feed("counts", "/counts/${DAY}"), cluster=cluster(), quality=Quality(suites=("counts",))
+    )
+    staging = InstanceStaging(
+        validation=validation, instance_key="2026-03-01T00:00Z", base=unit.base, work=unit.work, now=lambda: NOW
+    )
     with pytest.raises(QualityFailed):
-        unit.validate(written(unit), unit.work.guard.check, NOW)
+        staging.validate_unit(unit.unit, unit.place)
+    assert not staging.may_publish(unit.unit)
     reported = json.loads(Path(manifest_of(unit.unit).path).read_text())
     assert (reported["feed"], reported["cluster"], reported["instance"]) == ("counts", "primary", "2026-03-01T00:00Z")
     assert (reported["unit"], reported["why"], reported["run"]) == (str(unit.unit), "it is bad", "7")
@@ -159,6 +155,6 @@ def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Pa
     assert staging_place(unit.unit) == unit.place
     assert not (waiting / "01").exists()
     validator.release()
-    unit.validate(written(unit), unit.work.guard.check, NOW)
-    unit.publish()
+    assert not staging.validate_unit(unit.unit, unit.place)
+    unit.publish("_SUCCESS")
     assert not list((waiting / ".feedctl-staging").iterdir())

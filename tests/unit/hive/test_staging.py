@@ -14,14 +14,8 @@ from tests.unit.hive.exports import exported, imported
 from tests.unit.hive.test_refused_registrations import Refusing
 from tests.unit.hive.test_table_import import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
 from tests.unit.quality.validators import CopyingStore, nothing
-from toolkit.actions.validation import (
-    QUALITY_FAILED,
-    QUALITY_UNKNOWN,
-    STAGING_DIRECTORY,
-    Publishable,
-    QualityFailed,
-    Written,
-)
+from toolkit.actions.staged_unit import STAGING_DIRECTORY
+from toolkit.actions.validation import QUALITY_FAILED, QUALITY_UNKNOWN, Publishable, QualityFailed, Written
 from toolkit.catalog.errors import NoSuchPartition
 from toolkit.catalog.model import Column, Serde, TableKind
 from toolkit.hive.import_plan import STAGED_REGISTERED

@@ -80,7 +80,7 @@ def test_an_output_that_changes_while_another_is_judged_is_not_published_and_nei
     made = outputs(tmp_path, SlowValidator(meanwhile=meanwhile))
     (blocked,) = made.publish(has_run=True).blocked
     assert blocked.code == QUALITY_UNKNOWN
-    assert "changed after it was judged" in str(blocked)
+    assert "changed after it was validated" in str(blocked)
     assert not (tmp_path / "a/2026-03-01-12").exists()
     assert not (tmp_path / "b/2026-03-01-12").exists()
     (blocked,) = made.publish(has_run=True).blocked

@@ -20,7 +20,8 @@ from tests.unit.quality.validators import (
     ValidatorBench,
     nothing,
 )
-from toolkit.actions.validation import QualityFailed, TableReading, staging_place
+from toolkit.actions.staged_unit import staging_place
+from toolkit.actions.validation import QualityFailed, TableReading
 from toolkit.entities.quality import Expectation, Quality
 from toolkit.errors import StopRequested
 from toolkit.ledger import validations

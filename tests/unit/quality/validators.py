@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from toolkit.actions.validation import Part, Written, staging_place
+from toolkit.actions.staged_unit import staging_place
+from toolkit.actions.validation import Part, Written
 from toolkit.el import CanonicalPath, Frequency
 from toolkit.entities import Cluster, Feed, Interface, Interfaces
 from toolkit.entities.quality import Expectation, Quality, Suite

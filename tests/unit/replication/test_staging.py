@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,6 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.publish import finish
-from toolkit.replication.staging import may_publish
 from toolkit.replication.targets import ReplicationTarget, UnitItem
 from toolkit.result import Outcome
 from toolkit.runs.stop import NeverStopped
@@ -95,7 +95,9 @@ class Copying:
         """What the next run does first with what the last has left."""
         target, plain = self.target, LocalFileSystem()
         work = replace(context(NeverStopped()), stores=lambda _: plain, validator=self.validator)
-        may_announce = lambda: may_publish(target, target.target, work)  # noqa: E731
+        staging = target.staging(work)
+        assert staging is not None
+        may_announce = partial(staging.may_publish, target.target)
         return finish(plain, target.target, str(self.runs), target.target_base, may_announce)
 
     def seen(self) -> dict[str, str]:

@@ -19,8 +19,8 @@ from tests.unit.runs.fakes import AuditMemory, HandClock
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition
 from toolkit.actions.runner import ActionRunner, Targets
-from toolkit.actions.staged_unit import StagedUnit, manifest_of
-from toolkit.actions.validation import Part, staging_place
+from toolkit.actions.staged_unit import StagedUnit, manifest_of, staging_place
+from toolkit.actions.validation import Part
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Feed, FeedCluster, Hold, Locations, Validity
 from toolkit.ledger import validations
@@ -31,7 +31,7 @@ from toolkit.ledger.runs.rows import Origin
 from toolkit.ledger.validations import CannotDecide, NewValidationResult, ValidationResult
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.quality.data import print_of_parts
-from toolkit.quality.decision import DecisionAction, OnHold
+from toolkit.quality.decide import DecisionAction, OnHold
 from toolkit.quality.decision_targets import Decision, DecisionPlan, DecisionTarget
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.ledger_recorder import LedgerRecorder
@@ -194,7 +194,7 @@ class Bench:
     def stage_anew(self) -> Path:
         """Stage other data in the place, as the run after a rejection does, which is killed before it validates."""
         work = replace(context(NeverStopped()), stores=lambda _: LocalFileSystem(), run_name="8")
-        StagedUnit(work=work, unit=self.unit, base=self.target.places.bases[0], flag="").begin_copy()
+        StagedUnit(work=work, unit=self.unit, base=self.target.places.bases[0]).begin_copy()
         shutil.rmtree(self.place.path, ignore_errors=True)
         new = Path(self.place.path) / "a"
         new.parent.mkdir(parents=True)

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from toolkit.actions.action import Recovery, left_over
+from toolkit.actions.action import Action, Recovery, left_over
 from toolkit.actions.hold_file import hold_file_in
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
-from toolkit.actions.model import TargetPlan
+from toolkit.actions.model import SkipReason, TargetPlan
 from toolkit.el import parse_instant
-from toolkit.errors import Refused
+from toolkit.errors import Failed, Refused
 from toolkit.ledger import validations
 from toolkit.ledger.runs import items
-from toolkit.ledger.validations import CannotDecide
+from toolkit.ledger.validations import UNDECIDED, CannotDecide
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.quality.blocked_data import digest_of, removals, require_rejected
 from toolkit.quality.decision_batch import DecisionBatch
-from toolkit.quality.decision_targets import Decision, DecisionDetail, DecisionItem, DecisionPlan, DecisionTarget
+from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, DecisionTarget
+from toolkit.result import Outcome
 from toolkit.runs.recorder import path_of
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.actions.result import ActionResult
     from toolkit.el import CanonicalPath
     from toolkit.entities import Hold
+    from toolkit.ledger.database import Transaction
     from toolkit.ledger.runs.items import Item
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.ledger.validations import ValidationResult
@@ -50,8 +53,56 @@ class OnHold(Refused):
         super().__init__(f"{what}; nothing was removed. End the hold (`feedctl hold list`), then reject the data again")
 
 
+class NotRemoved(Failed):
+    """Rejected data that could not be removed.
+
+    Args:
+        why: of the first that could not.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+def require_done(result: ActionResult[DecisionTarget, DecisionItem, str]) -> DecisionPlan:
+    """Return the plan of a decision that was made, or would be.
+
+    Raises:
+        FeedctlError: it was not; its exit code is that of the command.
+    """
+    result.require_run()
+    (decided,) = result.targets
+    left = [each for each in decided.items if each.outcome not in {Outcome.DONE, Outcome.PLANNED}]
+    if any(each.code == SkipReason.HELD for each in left):
+        raise OnHold(feed=decided.plan.target.entity, cluster=decided.plan.target.cluster)
+    if left:
+        raise NotRemoved(why=left[0].message or left[0].code)
+    return cast("DecisionPlan", decided.plan)  # there is no other target
+
+
+def chosen_result(
+    tx: Transaction, feed: str, instance_key: str, *, cluster: str | None, unit: str | None
+) -> ValidationResult:
+    """Return the result that a person means, which is an undecided one if there is any.
+
+    Raises:
+        CannotDecide: there is none, or there are several.
+    """
+    of_feed = validations.newest_of(tx, feed, cluster=cluster, instance_key=instance_key)
+    found = [each for each in of_feed if not each.is_by_hand and unit in {None, each.unit}]
+    undecided = [each for each in found if each.state in UNDECIDED] or found
+    name = unit or f"{feed} {instance_key}"
+    if not undecided:
+        raise CannotDecide(unit=name, why="the ledger has no verdict on it")
+    if len(undecided) > 1:
+        units = ", ".join(f"{each.unit} on {each.cluster}" for each in undecided)
+        raise CannotDecide(unit=name, why=f"several are meant ({units}); say --cluster and --unit")
+    return undecided[0]
+
+
 @dataclass(frozen=True, kw_only=True)
-class DecisionAction:
+class DecisionAction(Action[DecisionTarget, DecisionItem, str]):
     """Releases or rejects blocked data; see `Action`.
 
     A plan that cannot be made raises the error that the user is told, since the run has no other target.
@@ -76,12 +127,13 @@ class DecisionAction:
         """Return the holds that stop a rejection; a release removes nothing, and its publisher checks holds itself."""
         if self.decision.state is ValidationState.RELEASED:
             return ()
-        pairs, bases = ((plan.target.entity, plan.target.cluster),), plan.detail.bases
+        target = plan.target
+        pairs, bases = ((target.entity, target.cluster),), target.places.bases
         return (HoldWatch(bases=bases, pairs=pairs, storage=work.stores, new_holds=self.new_holds),)
 
     def blank_plan(self, target: DecisionTarget) -> DecisionPlan:
         """Return the plan of a target that is not looked at."""
-        return TargetPlan(target=target, detail=DecisionDetail())
+        return TargetPlan(target=target, detail="")
 
     def plan(self, target: DecisionTarget, work: RunContext) -> DecisionPlan:
         """Return the plan of a decision.
@@ -92,22 +144,21 @@ class DecisionAction:
             CatalogError, StorageError: nobody can tell where the data are, or what they are.
         """
         work.guard.run.check()
-        found, bases = target.found, target.places.bases
+        found = target.found
         if self.decision.state is ValidationState.REJECTED:
-            self._require_free(target, bases, work)
+            self._require_free(target, work)
         places = target.places.named(found.unit, found.place)
         digest = digest_of(places, target.feed, work)
         wanted = self._items(target, places, work)
         unfinished = self._unfinished(target, wanted, digest, work)
         if not unfinished:
             self._require_decidable(found, digest)
-        detail = DecisionDetail(digest=digest, bases=bases)
-        return TargetPlan(target=target, detail=detail, items=unfinished or wanted)
+        return TargetPlan(target=target, detail=digest, items=unfinished or wanted)
 
-    def _require_free(self, target: DecisionTarget, bases: Sequence[CanonicalPath], work: RunContext) -> None:
+    def _require_free(self, target: DecisionTarget, work: RunContext) -> None:
         pair, instant = (target.entity, target.cluster), parse_instant(target.instance_key)
         why = next((each.reason for each in self.holds if each.concerns(*pair) and each.covers(instant)), None)
-        hold_file = hold_file_in(bases, work.stores) if why is None else None
+        hold_file = hold_file_in(target.places.bases, work.stores) if why is None else None
         if why is not None or hold_file is not None:
             raise OnHold(feed=target.entity, cluster=target.cluster, why=why or str(hold_file))
 
@@ -146,15 +197,6 @@ class DecisionAction:
         why = self.decision.ledger.read(lambda tx: validations.why_not(tx, found.verdict_id, digest))
         if why:
             raise CannotDecide(unit=found.unit, why=why)
-
-    def limit(self, plans: Sequence[DecisionPlan], work: RunContext) -> tuple[Sequence[DecisionPlan], None]:
-        """Return the plans: decisions have no safety limit."""
-        del work
-        return plans, None
-
-    def target_limit(self, plan: DecisionPlan, work: RunContext) -> None:
-        """Do nothing: decisions have no safety limit."""
-        del plan, work
 
     def recover(self, plan: DecisionPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Settle the items of an interrupted decision on the same data: the plan has them again."""

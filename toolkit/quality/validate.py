@@ -6,21 +6,85 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Applied, Recovery, left_over
+from toolkit.actions.action import Action, Applied, Recovery, left_over
 from toolkit.actions.model import ItemResult, TargetPlan
-from toolkit.errors import FeedctlError
+from toolkit.actions.validation import FeedValidation, Part
+from toolkit.availability import is_ready
+from toolkit.el import format_instant
+from toolkit.entities.vocabulary import LocationType
+from toolkit.errors import FeedctlError, InvalidInput, NotYet
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.instance_storage import FeedStorage
 from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.actions.action import RunContext
     from toolkit.actions.validation import Written
+    from toolkit.entities import Cluster, Feed
     from toolkit.ledger.runs.items import Item
     from toolkit.quality.documents import Question
     from toolkit.quality.validator import SuiteValidator, UnitValidation
 
 NAME = "validate"
+
+
+class NoQuality(InvalidInput):
+    """A feed that says nothing of what its data must be like.
+
+    Args:
+        feed: name.
+        cluster: where.
+    """
+
+    code = "no_quality"
+
+    def __init__(self, *, feed: str, cluster: str) -> None:
+        self.feed, self.cluster = feed, cluster
+        super().__init__(f"feed {feed} has no `quality` on {cluster}; add `quality: {{suites: [NAME]}}`")
+
+
+class InstanceMissing(NotYet):
+    """The instance is not there.
+
+    Args:
+        feed: name.
+        place: where it would be.
+    """
+
+    code = "instance_missing"
+
+    def __init__(self, *, feed: str, place: str) -> None:
+        self.feed, self.place = feed, place
+        super().__init__(f"the instance of {feed} at {place} is not there, or not complete; nothing was validated")
+
+
+def validation_of(feed: Feed, cluster: Cluster) -> FeedValidation:
+    """Return the validation of a feed on a cluster.
+
+    Raises:
+        NoQuality: it has none.
+    """
+    found = FeedValidation.on(feed, cluster)
+    if found is None:
+        raise NoQuality(feed=feed.name, cluster=cluster.name)
+    return found
+
+
+def path_instance(validation: FeedValidation, instant: datetime, work: RunContext) -> Written:
+    """Return the instance of a path feed, where readers find it.
+
+    Raises:
+        InstanceMissing: it is not there, or not complete.
+        StorageError: a store cannot tell.
+    """
+    feed, cluster = validation.feed, validation.cluster
+    place = cluster.place(FeedStorage.of(feed, cluster).at(instant).paths[LocationType.DATA])
+    if not is_ready(work.stores(place), place, feed.availability_flag or ""):
+        raise InstanceMissing(feed=feed.name, place=str(place))
+    return validation.written(format_instant(instant), str(place), (Part(place=place),))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +147,7 @@ class ValidationOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValidationAction:
+class ValidationAction(Action[ValidationTarget, ValidationItem, ValidationDetail]):
     """Validates one instance; see `Action`.
 
     A plan that cannot be made raises the error that the user is told, since the run has no other target.
@@ -130,20 +194,10 @@ class ValidationAction:
         item = ValidationItem(instance_key=target.instance_key, uri=written.unit)
         return TargetPlan(target=target, detail=detail, items=(item,))
 
-    def limit(self, plans: Sequence[ValidationPlan], work: RunContext) -> tuple[Sequence[ValidationPlan], None]:
-        """Return the plans; there is no limit."""
-        del work
-        return plans, None
-
-    def target_limit(self, plan: ValidationPlan, work: RunContext) -> None:
-        """Do nothing: there is no limit."""
-        del plan, work
-
     def recover(self, plan: ValidationPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Settle the items of interrupted validations, which have left nothing: this one takes their place."""
         del work
-        own = {(each.kind, each.instance_key) for each in plan.items}
-        left = [each for each in open_items if (each.kind, each.instance_key) in own]
+        left = [each for each in open_items if each.kind in {own.kind for own in plan.items}]
         return Recovery(settled=tuple(left_over(each, is_done=False) for each in left))
 
     def batches(self, plan: ValidationPlan, work: RunContext) -> tuple[ValidationBatch, ...]:
