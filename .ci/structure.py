@@ -1,16 +1,18 @@
 """Check of toolkit for import circles, words that the field does not use, docstrings without a verb, and environment.
 
 Prints the circles, those of annotations included; the words that an architecture review replaced by standard terms
-(CONTRIBUTING: "Names are the field's standard terms"); the docstrings that begin as no sentence and no name does;
-classes of two packages with one name; and the places that read the environment of the process, or start a program with
-it, away from the boundary.
+(CONTRIBUTING: "Names are the field's standard terms"), in identifiers of tests as well; the docstrings that begin as no
+sentence and no name does; classes of two packages with one name; and the places that read the environment of the
+process, or start a program with it, away from the boundary.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +25,11 @@ ALLOWED = {"toolkit/ledger/jobs"}
 """`Begun` is a job there that has begun."""
 OPENINGS = re.compile(r"(?:What|Those|Of|Who|Whoever|Whose|All that|See)\b")
 """A function's docstring begins with a verb, that of a class or module with a noun; an override needs none."""
+BANNED = re.compile(
+    r"(?:^|_)(?:asked|told|said|stakes?|turns?|ways|whose|nobody|whoever|standing|lying|habits?|outlook|lifting|taking|"
+    r"beginning|hears|heard|tells|gated?|gating|judge[ds]?|judging|admit|doomed|deeds)(?=_|$)"
+)
+"""Words that no identifier has (requested, reported, output, slot, message, validation ... are the terms)."""
 READERS = {"toolkit/variables.py", "toolkit/quality/spark_job.py"}
 """Modules that use `os.environ`: the one that reads it, and a program that sets variables of its own libraries."""
 BOUNDARY = re.compile(
@@ -61,6 +68,15 @@ def openings(place: str, text: str) -> Iterator[str]:
             match = OPENINGS.match(ast.get_docstring(node) or "")
             if match:
                 yield f"{place}:{node.body[0].lineno}: a docstring begins with {match[0]!r}"
+
+
+def names(place: str, text: str) -> Iterator[str]:
+    """Yield the identifiers that have one of the words `BANNED`; names of test functions are sentences."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME and not token.string.startswith("test_"):
+            match = BANNED.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", token.string).lower())
+            if match:
+                yield f"{place}:{token.start[0]}: {token.string} has the word {match[0].strip('_')!r}"
 
 
 def environment(place: str, text: str) -> Iterator[str]:
@@ -126,6 +142,8 @@ def main() -> int:
                 found += [f"{place}:{number}: a private word: {match[0]}" for match in WORDS.finditer(line)]
         found += openings(place, path.read_text())
         found += environment(place, path.read_text())
+    for path in sorted(each for root in ("toolkit", "entrypoints", "tests") for each in (ROOT / root).rglob("*.py")):
+        found += names(path.relative_to(ROOT).as_posix(), path.read_text())
     found += classes_of_one_name({path.relative_to(ROOT).as_posix(): path.read_text() for path in known.values()})
     for each in found:
         print(each)  # noqa: T201 - that is what it is for

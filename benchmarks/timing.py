@@ -18,14 +18,14 @@ QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of Java that the guide names for a short run."""
 _EMPTY_ROUNDS = 3
 _SECONDS = 3600
-_SAID_CHARACTERS = 2000
+_MOST_CHARACTERS = 2000
 
 
 class Failed(Exception):  # noqa: N818 - named for what happened
     """A contestant did not end well."""
 
     def __init__(self, *, command: list[str], code: int, output: str) -> None:
-        super().__init__(f"{command[0]} ended with {code}; it said at last: {output[-_SAID_CHARACTERS:]}")
+        super().__init__(f"{command[0]} ended with {code}; it said at last: {output[-_MOST_CHARACTERS:]}")
 
 
 class TooLong(Exception):  # noqa: N818 - named for what happened

@@ -67,7 +67,7 @@ def _file(name: str = "a") -> NewFile:
     return NewFile(server=SERVER, path=f"/in/{name}", size=7)
 
 
-def _in_turn(*works: Callable[[Transaction], object]) -> Callable[[Ledger], None]:
+def _in_order(*works: Callable[[Transaction], object]) -> Callable[[Ledger], None]:
     def prepare(ledger: Ledger) -> None:
         for work in works:
             ledger.write(work)
@@ -157,15 +157,15 @@ def _safe_mode(tx: Transaction) -> object:
     return start_check.switch_safe_mode(tx, on=True, who="ada", reason="upgrade")
 
 
-_registered = _in_turn(_sync, _enqueue)
-_running = _in_turn(_sync, _enqueue, _init_clean)
-_reading = _in_turn(_sync, _enqueue, _init_clean, _step("read")[0])
-_all_read = _in_turn(_sync, _enqueue, _init_clean, *_step("read"), *_step("write"))
-_failed = _in_turn(
+_registered = _in_order(_sync, _enqueue)
+_running = _in_order(_sync, _enqueue, _init_clean)
+_reading = _in_order(_sync, _enqueue, _init_clean, _step("read")[0])
+_all_read = _in_order(_sync, _enqueue, _init_clean, *_step("read"), *_step("write"))
+_failed = _in_order(
     *(_sync, _enqueue, _init_clean, *_step("read")),
     *(_step("write")[0], lambda tx: term_step(tx, CLEAN, "write"), _fail),
 )
-_succeeded = _in_turn(_sync, _enqueue, _init_clean, *_step("read"), *_step("write"), _halt)
+_succeeded = _in_order(_sync, _enqueue, _init_clean, *_step("read"), *_step("write"), _halt)
 
 CALLS: dict[str, Call] = {
     "start": Call(work=_start, prepare=_dead_owner, then=LeaseHeld),
@@ -173,21 +173,21 @@ CALLS: dict[str, Call] = {
     "renew": Call(work=lambda tx: leases.renew(tx, RUN, 60), prepare=started),
     "release": Call(work=lambda tx: leases.release(tx, RUN), prepare=started),
     "intend": Call(work=_intend, prepare=started, then=sa.exc.IntegrityError),
-    "settle": Call(work=_record, prepare=_in_turn(_start, _intend), then=ItemNotIntended),
+    "settle": Call(work=_record, prepare=_in_order(_start, _intend), then=ItemNotIntended),
     "finish": Call(
-        work=lambda tx: status.change(tx, RUN, RunStatus.SUCCEEDED), prepare=_in_turn(_start), then=IllegalTransition
+        work=lambda tx: status.change(tx, RUN, RunStatus.SUCCEEDED), prepare=_in_order(_start), then=IllegalTransition
     ),
     "skip": Call(work=lambda tx: attempts.skip(tx, key(KEY), ORIGIN, "safe mode")),
     "suspend ahead": Call(work=lambda tx: attempts.suspend_ahead(tx, key(KEY), ORIGIN)),
     "rerun": Call(
         work=lambda tx: attempts.queue_again(tx, key(KEY), ORIGIN, is_forced=True),
-        prepare=_in_turn(_start, lambda tx: status.change(tx, RUN, RunStatus.FAILED)),
+        prepare=_in_order(_start, lambda tx: status.change(tx, RUN, RunStatus.FAILED)),
         then=NotTerminal,
     ),
     "ask": Call(work=lambda tx: status.ask_owner(tx, RUN, RequestKind.KILL, "ada"), prepare=started),
     "kill": Call(
         work=lambda tx: status.change(tx, RUN, RunStatus.KILLED, reason="killed by ada"),
-        prepare=_in_turn(_start, lambda tx: status.ask_owner(tx, RUN, RequestKind.KILL, "ada")),
+        prepare=_in_order(_start, lambda tx: status.ask_owner(tx, RUN, RequestKind.KILL, "ada")),
         then=IllegalTransition,
     ),
     "init-job": Call(work=_init_clean, prepare=_registered, then=JobIsRunning),
@@ -201,20 +201,20 @@ CALLS: dict[str, Call] = {
     "halt-job": Call(work=_halt, prepare=_all_read, then=JobNotRunning),
     "term-job": Call(work=_fail, prepare=_running, then=JobNotRunning),
     "abort-job": Call(work=lambda tx: abort_job(tx, RUN, reason="dead"), prepare=_reading, then=IllegalTransition),
-    "enqueue": Call(work=_enqueue, prepare=_in_turn(_sync)),
+    "enqueue": Call(work=_enqueue, prepare=_in_order(_sync)),
     "enqueue again": Call(work=_enqueue_more, prepare=_registered),
     "register-file": Call(work=lambda tx: register_file(tx, _file("b"), batch_id=BATCH), prepare=_registered),
     "sync": Call(work=_sync),
     "sync again": Call(work=_sync_other, prepare=_succeeded),
     "suspend": Call(work=_suspend),
-    "resume": Call(work=_resume, prepare=_in_turn(_suspend)),
-    "touch": Call(work=lambda tx: start_check.touch(tx, "clicks", "ada"), prepare=_in_turn(_suspend)),
+    "resume": Call(work=_resume, prepare=_in_order(_suspend)),
+    "touch": Call(work=lambda tx: start_check.touch(tx, "clicks", "ada"), prepare=_in_order(_suspend)),
     "hold add": Call(work=_hold),
-    "hold remove": Call(work=lambda tx: holds.remove(tx, 1, "ada"), prepare=_in_turn(_hold)),
+    "hold remove": Call(work=lambda tx: holds.remove(tx, 1, "ada"), prepare=_in_order(_hold)),
     "safe-mode": Call(work=_safe_mode),
     "append": Call(work=lambda tx: events.append(tx, [_event(), _event()])),
     "advance": Call(
         work=lambda tx: events.advance(tx, "mart", 2),
-        prepare=_in_turn(lambda tx: events.append(tx, [_event(), _event()])),
+        prepare=_in_order(lambda tx: events.append(tx, [_event(), _event()])),
     ),
 }

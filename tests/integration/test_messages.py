@@ -181,8 +181,8 @@ def _bare(uri: str) -> str:
 
 
 def test_a_broker_that_is_down_delays_nothing(tmp_path: Path) -> None:
-    with reserved_port() as nobody:
-        copying = _copying(tmp_path, _bare(f"stomp://127.0.0.1:{nobody.getsockname()[1]}"))
+    with reserved_port() as port:
+        copying = _copying(tmp_path, _bare(f"stomp://127.0.0.1:{port.getsockname()[1]}"))
         begun = time.monotonic()
         code, result = copying.run()
     (note,) = result["notes"]

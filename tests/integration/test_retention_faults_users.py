@@ -22,7 +22,7 @@ from toolkit.result import ExitCode, Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
-_USER, _NOBODY = "evictor", 65534
+_USER, _OTHER_USER = "evictor", 65534
 _DENIED = "permission_denied"
 
 
@@ -123,7 +123,7 @@ def _not_root() -> Iterator[None]:
     if os.geteuid():
         yield
         return
-    os.seteuid(_NOBODY)
+    os.seteuid(_OTHER_USER)
     try:
         yield
     finally:

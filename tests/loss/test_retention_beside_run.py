@@ -124,7 +124,7 @@ def test_instances_that_write_one_output_run_at_the_same_time(tmp_path: Path) ->
     assert {each.code for each in retention.items} == {"lease_held"}
 
 
-def _asked_meanwhile(site: Rewriting, monkeypatch: pytest.MonkeyPatch, feed: str, row: str = "") -> ProcessResult:
+def _process_meanwhile(site: Rewriting, monkeypatch: pytest.MonkeyPatch, feed: str, row: str = "") -> ProcessResult:
     """The process is asked for after retention of a feed has looked for writers, and before something goes."""
     calls: list[ProcessResult] = []
     removed = SingleDelete.remove
@@ -153,14 +153,14 @@ def test_a_run_waits_for_retention_of_a_feed_that_reaches_the_directory_through_
     settings.write_text(f'{settings.read_text()}trusted_links: ["{link}"]\n')
     text = (feeds / "counts.yaml").read_text()
     (feeds / "linked.yaml").write_text(text.replace("name: counts", "name: linked").replace("/counts/", "/linked/"))
-    assert _asked_meanwhile(site, monkeypatch, "linked").exit_code is ExitCode.NOT_YET
+    assert _process_meanwhile(site, monkeypatch, "linked").exit_code is ExitCode.NOT_YET
     assert [kind for kind, _ in site.events()] == ["available"]
 
 
 @pytest.mark.parametrize("row", ["", "nonsense", "file:///a/../b"])
 def test_a_row_that_names_no_place_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: str) -> None:
     site = _written(tmp_path, archives=False)
-    assert _asked_meanwhile(site, monkeypatch, "counts", row).exit_code is ExitCode.NOT_YET
+    assert _process_meanwhile(site, monkeypatch, "counts", row).exit_code is ExitCode.NOT_YET
 
 
 def test_a_run_that_has_lost_its_lease_announces_nothing(tmp_path: Path) -> None:

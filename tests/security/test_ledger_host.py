@@ -43,7 +43,7 @@ class FakeHost:
     """Speaks as a PostgreSQL server that wants the client's secrets, and keeps what it gets."""
 
     wants: bytes
-    heard: bytes = b""
+    received: bytes = b""
     startup: dict[str, str] = field(default_factory=dict)
 
     def serve(self, wire: socket.socket) -> None:
@@ -57,7 +57,7 @@ class FakeHost:
             self.startup = dict(zip(words[::2], words[1::2], strict=False))
             wire.sendall(b"R" + struct.pack("!I", 4 + len(self.wants)) + self.wants)
             while piece := wire.recv(4096):
-                self.heard += piece
+                self.received += piece
 
     def _packet(self, wire: socket.socket) -> bytes:
         (size,) = struct.unpack("!I", wire.recv(4))
@@ -132,11 +132,11 @@ def test_a_host_that_asks_for_secrets_gets_none(asks: str, password: str) -> Non
         with closing(connected(location, read_only=True)) as ledger, pytest.raises(LedgerUnavailable):
             ledger.read(lambda tx: tx.connection.exec_driver_sql("SELECT 1").close())
     assert (host.startup["user"], host.startup["database"]) == ("feedctl", "ledger")
-    output = f"{host.startup} {host.heard!r}"
+    output = f"{host.startup} {host.received!r}"
     assert "leak" not in output
     assert PASSWORD not in output
     if asks != "scram":
-        assert host.heard in {b"", b"X\0\0\0\x04"}, "a client that leaves says so by X"
+        assert host.received in {b"", b"X\0\0\0\x04"}, "a client that leaves says so by X"
 
 
 def test_a_ledger_of_the_repo_works_by_scram_and_by_nothing_else(

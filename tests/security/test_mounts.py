@@ -15,7 +15,7 @@ import pytest
 
 from tests.security.local_data import bind_mounted, files_below, place, tree
 from toolkit.storage import ASIDE_PREFIX, LocalFileSystem, MountRefused, StorageError, StorageFailure
-from toolkit.storage.local.system import OpenInside, by_mount_id, by_openat2, first_way
+from toolkit.storage.local.system import OpenInside, by_mount_id, by_openat2, first_opener
 
 
 def _unknown_call(parent: int, name: str) -> int:
@@ -27,19 +27,19 @@ def _forbidden_call(parent: int, name: str) -> int:
     raise OSError(errno.EPERM, os.strerror(errno.EPERM), name, None, str(parent))
 
 
-WAYS = [(by_openat2,), (_unknown_call, by_mount_id), (_forbidden_call, by_mount_id)]
+OPENERS = [(by_openat2,), (_unknown_call, by_mount_id), (_forbidden_call, by_mount_id)]
 
 
-@pytest.mark.parametrize("ways", WAYS, ids=["openat2", "no such call", "forbidden"])
+@pytest.mark.parametrize("openers", OPENERS, ids=["openat2", "no such call", "forbidden"])
 @pytest.mark.parametrize("name", ["2026", f"{ASIDE_PREFIX}2026"])
 @pytest.mark.parametrize("inner", ["mounted", "a/b/mounted"])
 def test_a_bind_mount_inside_an_instance_is_left_alone(
-    tmp_path: Path, ways: tuple[OpenInside, ...], name: str, inner: str
+    tmp_path: Path, openers: tuple[OpenInside, ...], name: str, inner: str
 ) -> None:
     precious = tree(tmp_path / "precious", "one", "deep/two")
     base = tree(tmp_path / "base", f"{name}/part")
     (base / name / inner).mkdir(parents=True)
-    system = LocalFileSystem(open_inside=first_way(ways))
+    system = LocalFileSystem(open_inside=first_opener(openers))
     with bind_mounted(precious, base / name / inner, tmp_path):
         with pytest.raises(MountRefused, match="mounted: another file system is mounted here"):
             system.delete(place(base / name), below=place(base))
@@ -71,7 +71,7 @@ def test_a_disk_that_is_mounted_above_the_instances_is_the_operators_own(tmp_pat
 
 def test_a_machine_that_cannot_tell_what_is_mounted_removes_no_directory(tmp_path: Path) -> None:
     base = tree(tmp_path / "base", "2026/part", "2027")
-    system = LocalFileSystem(open_inside=first_way([_unknown_call]))
+    system = LocalFileSystem(open_inside=first_opener([_unknown_call]))
     with pytest.raises(StorageFailure, match="does not tell what is mounted") as caught:
         system.delete(place(base / "2026"), below=place(base))
     assert not caught.value.retriable
@@ -80,20 +80,20 @@ def test_a_machine_that_cannot_tell_what_is_mounted_removes_no_directory(tmp_pat
     assert files_below(base) == ["2026/part"]
 
 
-@pytest.mark.parametrize("way", [by_openat2, by_mount_id])
-def test_both_ways_open_a_directory_and_nothing_else(tmp_path: Path, way: OpenInside) -> None:
+@pytest.mark.parametrize("opener", [by_openat2, by_mount_id])
+def test_both_ways_open_a_directory_and_nothing_else(tmp_path: Path, opener: OpenInside) -> None:
     tree(tmp_path, "directory/x", "file")
     (tmp_path / "link").symlink_to("directory")
     parent = os.open(tmp_path, os.O_RDONLY)
     try:
-        inner = way(parent, "directory")
+        inner = opener(parent, "directory")
         with os.scandir(inner) as entries:
             assert [entry.name for entry in entries] == ["x"]
         assert not os.get_inheritable(inner)
         os.close(inner)
         for name in ("link", "file", "absent"):
             with pytest.raises(OSError, match=name):
-                way(parent, name)
+                opener(parent, name)
     finally:
         os.close(parent)
 

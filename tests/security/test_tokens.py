@@ -336,7 +336,7 @@ def _keys(monkeypatch: pytest.MonkeyPatch, session_token: str) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", session_token)
 
 
-def _asked_of_s3(endpoint: str) -> None:
+def _request_s3(endpoint: str) -> None:
     system = s3.opened(_spec("s3", "b", {"fs.s3a.endpoint": endpoint, "fs.s3a.path.style.access": "true"}), no_check)
     system.status(CanonicalPath("s3", "b", "/a"))
 
@@ -348,18 +348,18 @@ def test_a_session_token_of_s3_does_not_go_to_an_end_point_that_only_the_config_
     with serving(lambda _: Answer(status=403)) as web:
         endpoint = f"http://{web.authority}"
         with pytest.raises(UntrustedEndpoint, match="AWS_ENDPOINT_URL_S3 or FEEDCTL_TRUSTED_ENDPOINTS"):
-            _asked_of_s3(endpoint)
+            _request_s3(endpoint)
         assert web.seen == []
         monkeypatch.setenv("FEEDCTL_TRUSTED_ENDPOINTS", endpoint)
         with pytest.raises(PermissionDenied, match="403"):
-            _asked_of_s3(endpoint)
+            _request_s3(endpoint)
         assert web.headers[0]["x-amz-security-token"] == "session-token"
 
 
 def test_of_keys_an_end_point_of_the_config_repo_sees_a_signature_only(monkeypatch: pytest.MonkeyPatch) -> None:
     _keys(monkeypatch, "")
     with serving(lambda _: Answer(status=403)) as web, pytest.raises(PermissionDenied, match="403"):
-        _asked_of_s3(f"http://{web.authority}")
+        _request_s3(f"http://{web.authority}")
     assert web.headers
     assert "the-secret-key" not in f"{web.headers}{web.seen}"
 

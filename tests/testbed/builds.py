@@ -24,7 +24,7 @@ _FIND = _HERE.parents[1] / ".ci" / "toolchain"
 _FIND_SECONDS = 60
 _SECONDS = 900
 _DIGEST_CHARACTERS = 16
-_SAID_CHARACTERS = 4000
+_MOST_CHARACTERS = 4000
 
 
 class BuildFailed(Exception):  # noqa: N818 - named for what happened
@@ -113,7 +113,7 @@ class Build:
                 timeout=_SECONDS,
             )
             if done.returncode:
-                raise BuildFailed(name=self.name, output=f"{done.stdout}{done.stderr}"[-_SAID_CHARACTERS:])
+                raise BuildFailed(name=self.name, output=f"{done.stdout}{done.stderr}"[-_MOST_CHARACTERS:])
             place.rename(self.directory)
 
 

@@ -19,7 +19,7 @@ from tests.testbed.missing import NoMaven
 _HERE = Path(__file__).resolve().parent
 _SECONDS = 900
 _DIGEST_CHARACTERS = 16
-_SAID_CHARACTERS = 4000
+_MOST_CHARACTERS = 4000
 
 
 class WrongJars(Exception):  # noqa: N818 - named for what was found
@@ -124,7 +124,7 @@ def copy_dependencies(pom: Path, target: Path) -> None:
         timeout=_SECONDS,
     )
     if copied.returncode:
-        raise MavenFailed(pom=pom, output=f"{copied.stdout}{copied.stderr}"[-_SAID_CHARACTERS:])
+        raise MavenFailed(pom=pom, output=f"{copied.stdout}{copied.stderr}"[-_MOST_CHARACTERS:])
 
 
 def sums_of(directory: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.databases.child import dying_with_this_process
 
-_SAID_CHARACTERS = 4000
+_MOST_CHARACTERS = 4000
 _END_SECONDS = 10
 
 
@@ -21,7 +21,7 @@ class DidNotStart(Exception):  # noqa: N818 - named for what happened
     """A server ended, or was not ready in time; the message ends with what its log ends with."""
 
     def __init__(self, *, program: str, log: Path) -> None:
-        output = log.read_text(errors="replace")[-_SAID_CHARACTERS:].strip() if log.exists() else ""
+        output = log.read_text(errors="replace")[-_MOST_CHARACTERS:].strip() if log.exists() else ""
         super().__init__(f"{program} did not start; its log {log} ends with:\n{output or '(nothing)'}")
 
 

@@ -35,7 +35,7 @@ class Supervisor:
 
     def __init__(self, controller: Controller, listener: socket.socket) -> None:
         self._controller, self._listener = controller, listener
-        self._told_to_end = os.eventfd(0)
+        self._end_requested = os.eventfd(0)
         self._starter = Starter()
         self._servers = Servers(self._starter, controller.directory)
 
@@ -57,7 +57,7 @@ class Supervisor:
         if not self._controller.is_alive:  # another process has its number
             return
         while True:
-            ready, _, _ = select.select([self._listener.fileno(), ends, self._told_to_end], [], [])
+            ready, _, _ = select.select([self._listener.fileno(), ends, self._end_requested], [], [])
             if ready != [self._listener.fileno()]:
                 return
             connection, _ = self._listener.accept()
@@ -67,7 +67,7 @@ class Supervisor:
         with connection, connection.makefile("rw") as stream:
             request = Request.read(stream.readline())
             if request.action == END:
-                os.eventfd_write(self._told_to_end, 1)
+                os.eventfd_write(self._end_requested, 1)
                 threading.Event().wait()  # the caller sees the end of the connection when this process is gone
             stream.write(json.dumps(self._servers.answer(request)) + "\n")
 

@@ -85,7 +85,7 @@ class BatchLoop(Generic[I]):
         try:
             if isinstance(batches, Generator):
                 with closing(batches):
-                    self._work_in_turn(batches, thread)
+                    self._work_in_order(batches, thread)
             else:
                 self._work_ahead(batches, thread)
         finally:
@@ -107,7 +107,7 @@ class BatchLoop(Generic[I]):
                 unfinished.pop_all()
         self._record(pending)
 
-    def _work_in_turn(self, batches: Generator[Batch[I], Applied[I], None], thread: WorkerPool) -> None:
+    def _work_in_order(self, batches: Generator[Batch[I], Applied[I], None], thread: WorkerPool) -> None:
         """Make each batch of the results of the one before; both are written down in one record."""
         pending, batch = RecordBatch(), next(batches, None)
         while batch is not None:

@@ -68,7 +68,7 @@ class FileCopies:
         """
         if not files:
             return []
-        passed = self._tell if is_progress else _nobody
+        passed = self._tell if is_progress else _ignored
         return self._where_it_pays(
             files,
             (source, target),
@@ -186,7 +186,7 @@ class FileCopies:
         self.work.progress.copied(Volume(files=files, bytes=size))
 
 
-def _nobody(files: int, size: int) -> None:
+def _ignored(files: int, size: int) -> None:
     """Nobody is told."""
 
 

@@ -88,8 +88,8 @@ class EntitySelection:
         if not self.is_about_feeds:
             return
         filters = "/".join(option for option, given in (("--group", self.groups), ("--tag", self.tags)) if given)
-        ways = (("--feed", bool(self.names)), ("--all", self.everything), (filters, bool(filters)))
-        given = tuple(option for option, is_given in ways if is_given)
+        choices = (("--feed", bool(self.names)), ("--all", self.everything), (filters, bool(filters)))
+        given = tuple(option for option, is_given in choices if is_given)
         if len(given) != 1:
             raise WrongChoice(given=given)
         if self.clusters and self.all_clusters:

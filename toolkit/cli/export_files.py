@@ -138,12 +138,12 @@ def make(changes: Sequence[Change]) -> None:
 
 def _require_no_link(folder: Path, names: Iterable[str]) -> None:
     """Refuse links on the way to files of the export; the folder itself is the user's to choose."""
-    for name in sorted({part for each in names for part in _ways(each)}):
+    for name in sorted({part for each in names for part in _parents_and_itself(each)}):
         if (folder / name).is_symlink():
             raise LinkBelowFolder(link=folder / name)
 
 
-def _ways(name: str) -> Iterator[str]:
+def _parents_and_itself(name: str) -> Iterator[str]:
     yield name
     yield from (each.as_posix() for each in PurePosixPath(name).parents if each.name)
 

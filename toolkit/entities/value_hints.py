@@ -36,7 +36,7 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def habit_hint(form: str, text: object) -> str:
+def value_hint(form: str, text: object) -> str:
     """Return a hint for a value that does not have the format of its schema; empty: there is no hint.
 
     Args:

@@ -14,7 +14,7 @@ from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
 from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
-from toolkit.entities.value_hints import habit_hint
+from toolkit.entities.value_hints import value_hint
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
@@ -191,7 +191,7 @@ def _bad_format(error: _Violation, document: Document, pointer: Pointer) -> Iter
         pointer=pointer,
         rule=f"bad-{error.validator_value}",
         message=f"{path_text(document, pointer)}: {_reason(error)}",
-        hint=habit_hint(str(error.validator_value), error.instance),
+        hint=value_hint(str(error.validator_value), error.instance),
         offset=cause.position if isinstance(cause, ElError) else None,
     )
 

@@ -181,8 +181,8 @@ class ImportPlanner:
         if present is None:
             is_free = used.is_free(slot.own)
             is_there = bool(sizes) and sizes == part.files and is_free
-            whose = "no partition refers to" if is_free else "another partition has"
-            note = f"{slot.own} has files that {whose}; they stay" if sizes and not is_there else ""
+            owner = "no partition refers to" if is_free else "another partition has"
+            note = f"{slot.own} has files that {owner}; they stay" if sizes and not is_there else ""
             return replace(slot.item(self.target, TableStep.ADD), is_there=is_there, note=note)
         if isinstance(present, Partition) and present.refusal:
             message = f"{part.name} is there already, and {present.refusal}"
@@ -237,5 +237,5 @@ class _Slot:
 
 
 def _stays(name: str, place: CanonicalPath) -> str:
-    whose = name or "the table"
-    return f"the data that {whose} had are still at {place}; remove them when no reader needs them"
+    owner = name or "the table"
+    return f"the data that {owner} had are still at {place}; remove them when no reader needs them"

@@ -165,7 +165,7 @@ class _Watch:
 
     def _stop(self) -> None:
         """End the step, whatever goes wrong on the way: only the wait for a supervisor that works has an end."""
-        self._started = _nobody
+        self._started = _ignored
         with suppress(OSError):
             _pipe(self._supervisor.stdin).close()
         deadline = time.monotonic() + self._call.grace_seconds + _PATIENCE_SECONDS
@@ -270,5 +270,5 @@ def _number(pipe: IO[bytes] | None) -> int:
     return _pipe(pipe).fileno()
 
 
-def _nobody(_mark: StepMark) -> None:
+def _ignored(_mark: StepMark) -> None:
     """Tell no one: the step is being ended."""

@@ -114,7 +114,7 @@ class StepProcesses:
     def __init__(self, order: dict[str, Any], voice: Voice) -> None:
         self._order, self._voice = order, voice
         self._ears, mouth = os.pipe()
-        self._hears, self._signalled = True, set[int]()
+        self._is_listening, self._signalled = True, set[int]()
         self.exit_code: int | None = None
         self._pid = self._begun(mouth)
         os.close(mouth)
@@ -136,7 +136,7 @@ class StepProcesses:
         """
         self._until_none(signal.SIGTERM, self._order["grace_seconds"])
         left = self._until_none(signal.SIGKILL, _KILL_SECONDS)
-        while self._hears and select.select([self._ears], [], [], 0)[0]:
+        while self._is_listening and select.select([self._ears], [], [], 0)[0]:
             self._hear()
         return len(self._signalled), left
 
@@ -153,7 +153,7 @@ class StepProcesses:
             self._attend(0.02 if len(signalled) else _LOOK_SECONDS, [])
 
     def _attend(self, seconds: float, others: list[int]) -> None:
-        ears = [self._ears] if self._hears else []
+        ears = [self._ears] if self._is_listening else []
         ready = select.select([*ears, *others], [], [], seconds)[0]
         if self._ears in ready:
             self._hear()
@@ -161,7 +161,7 @@ class StepProcesses:
 
     def _hear(self) -> None:
         data = os.read(self._ears, _CHUNK)
-        self._hears = bool(data)
+        self._is_listening = bool(data)
         self._voice.hear(data)
 
     def _reap(self) -> bool:
@@ -182,11 +182,11 @@ class StepProcesses:
         Raises:
             OSError: the program cannot be started.
         """
-        broken, tells = os.pipe()
+        broken, errors = os.pipe()
         pid = os.fork()
         if pid == 0:
-            self._become_program(mouth, tells)
-        os.close(tells)
+            self._become_program(mouth, errors)
+        os.close(errors)
         failure = os.read(broken, _CHUNK).decode("utf-8", "replace")
         os.close(broken)
         if failure:
@@ -194,7 +194,7 @@ class StepProcesses:
             raise OSError(int(number), os.strerror(int(number)), place)
         return pid
 
-    def _become_program(self, mouth: int, tells: int) -> NoReturn:
+    def _become_program(self, mouth: int, errors: int) -> NoReturn:
         order, place = self._order, self._order["directory"]
         try:
             # Two at once: the parent may be gone before the kernel was asked to tell of it.
@@ -208,7 +208,7 @@ class StepProcesses:
                 signal.signal(number, signal.SIG_DFL)
             os.execve(order["program"], order["arguments"], order["environment"])  # noqa: S606 - what the entity names
         except OSError as error:
-            os.write(tells, f"{error.errno} {place}".encode())
+            os.write(errors, f"{error.errno} {place}".encode())
         finally:
             os._exit(127)
 
@@ -217,7 +217,7 @@ class Runner:
     """Process that started this one: whether it still wants the step."""
 
     def __init__(self, quiet_seconds: float | None) -> None:
-        self._quiet, self._heard_at = quiet_seconds, time.monotonic()
+        self._quiet, self._last_sign_at = quiet_seconds, time.monotonic()
         self._signal = 0
         self.sources = [0, self._woken()]
 
@@ -230,8 +230,8 @@ class Runner:
         while select.select([0], [], [], 0)[0]:
             if not os.read(0, _CHUNK):
                 return "its runner is gone, or told it to end"
-            self._heard_at = time.monotonic()
-        if self._quiet is not None and time.monotonic() - self._heard_at > self._quiet:
+            self._last_sign_at = time.monotonic()
+        if self._quiet is not None and time.monotonic() - self._last_sign_at > self._quiet:
             return f"its runner gave no sign of life for {self._quiet:g} seconds"
         while select.select([self.sources[1]], [], [], 0)[0]:
             os.read(self.sources[1], _CHUNK)

@@ -41,7 +41,7 @@ _RAISED = (
 """By it for what it does not know or cannot compute; anything else ends the process, and nothing is admitted."""
 _ARE_OURS = ("result_format", "catch_exceptions")
 """Arguments that say what is brought to the driver: rows and their places, if a suite had its way."""
-_TELLS_NO_VALUE = (
+_VALUELESS = (
     "expect_table_row_count_",
     "expect_table_column_count_",
     "expect_column_proportion_of_",
@@ -239,7 +239,7 @@ def _observed(kind: str, facts: Mapping[str, Any], *, shows_values: bool) -> str
     value = facts.get("observed_value")
     if value is None:
         return ""
-    if not shows_values and not (kind.startswith(_TELLS_NO_VALUE) and isinstance(value, int | float)):
+    if not shows_values and not (kind.startswith(_VALUELESS) and isinstance(value, int | float)):
         return ""
     text = json.dumps(value, default=str)
     return text if len(text) <= _OBSERVED_CHARACTERS else f"{text[:_OBSERVED_CHARACTERS]}..."

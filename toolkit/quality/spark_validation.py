@@ -63,12 +63,12 @@ class SparkValidation(ValidationProcess):
             check()
         folder = Path(tempfile.mkdtemp(prefix="feedctl-quality-"))  # for its owner alone
         try:
-            return self._asked(folder, question, budget_seconds, check)
+            return self._run(folder, question, budget_seconds, check)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             _AT_ONCE.release()
 
-    def _asked(self, folder: Path, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
+    def _run(self, folder: Path, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
         deadline = time.monotonic() + budget_seconds
 
         def check_time() -> None:
@@ -79,7 +79,7 @@ class SparkValidation(ValidationProcess):
         write_question(folder / "question.json", question)
         try:
             with as_file(files("toolkit.quality") / "spark_job.py") as program:
-                end = self.engine.run(self._call(folder, program), _nobody, check_time)
+                end = self.engine.run(self._call(folder, program), _ignored, check_time)
         except _OverBudget:
             why = f"it was not judged within its budget of {budget_seconds:g} seconds, and the process was ended"
             raise NoValidatorAnswer(why=why + self._kept(folder, question)) from None
@@ -133,5 +133,5 @@ def _log(folder: Path) -> Path:
     return folder / "judging.log"
 
 
-def _nobody(_mark: StepMark) -> None:
+def _ignored(_mark: StepMark) -> None:
     """Nobody looks for it: it ends with this process."""

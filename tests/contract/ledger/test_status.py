@@ -15,7 +15,7 @@ from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import TRANSITIONS, RequestKind, RunStatus
 
-_WAYS = {
+_PATHS = {
     RunStatus.RUNNING: (),
     RunStatus.SUSPENDED: (RunStatus.SUSPENDED,),
     RunStatus.WAITING: (RunStatus.SUSPENDED, RunStatus.WAITING),
@@ -31,7 +31,7 @@ _WAYS = {
 
 def _led_to(ledger: Ledger, wanted: RunStatus, instance: str) -> Run:
     run = begun(ledger, key(instance))
-    for each in _WAYS[wanted]:
+    for each in _PATHS[wanted]:
         run = changed(ledger, run, each)
     assert run.status is wanted
     return run

@@ -75,10 +75,10 @@ Result = ActionResult[Job, Mark, None]
 class TooMany:
     """An `ExceededLimit`."""
 
-    whose: str = "all"
+    scope: str = "all"
 
     def refusal(self, digest: str) -> Refused:
-        mine = "" if self.whose == "all" else f" of {self.whose}"
+        mine = "" if self.scope == "all" else f" of {self.scope}"
         return Refused(f"too many marks{mine}; approve {digest}")
 
 
@@ -135,7 +135,7 @@ class MarkAction:
     def target_limit(self, plan: Plan, work: RunContext) -> TooMany | None:
         work.guard.run.check()
         most = self.own_most.get(plan.target.entity, len(plan.items))
-        return TooMany(whose=plan.label) if len(plan.items) > most else None
+        return TooMany(scope=plan.label) if len(plan.items) > most else None
 
     def recover(self, plan: Plan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         del plan, work
@@ -220,7 +220,7 @@ def context(run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext
     )
 
 
-def in_turn(batches: Generator[Batch[I], Applied[I], None]) -> list[Applied[I]]:
+def in_order(batches: Generator[Batch[I], Applied[I], None]) -> list[Applied[I]]:
     """Apply the batches of a generator, as the kernel does, without writing anything down."""
     found: list[Applied[I]] = []
     batch = next(batches, None)

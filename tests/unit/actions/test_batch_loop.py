@@ -66,7 +66,7 @@ def test_a_batch_without_items_is_no_end() -> None:
     assert outcomes(scene.run()) == [("done", "")] * 4
 
 
-class InTurn(MarkAction):
+class Sequential(MarkAction):
     """Makes each batch when the one before is over."""
 
     seen: list[list[str]]
@@ -80,7 +80,7 @@ class InTurn(MarkAction):
 
 
 def test_a_generator_receives_the_results_of_each_batch_before_it_makes_the_next() -> None:
-    action = InTurn(todo={"clicks": 5})
+    action = Sequential(todo={"clicks": 5})
     scene = Scene(action=action)
     scene.recorder.before_record = lambda _: action.seen.append([f"recorded after {len(action.done)}"])
     assert outcomes(scene.run()) == [("done", "")] * 5
@@ -96,14 +96,14 @@ def test_a_generator_receives_the_results_of_each_batch_before_it_makes_the_next
 
 
 def test_the_results_of_a_generators_batch_and_the_intentions_of_the_next_are_one_record() -> None:
-    scene = Scene(action=InTurn(todo={"clicks": 5}))
+    scene = Scene(action=Sequential(todo={"clicks": 5}))
     scene.run()
     assert _steps(scene.recorder) == [(0, 2), (2, 2), (2, 1), (1, 0)]
 
 
 def test_a_stop_leaves_what_a_generator_has_not_made_yet() -> None:
     process = ProcessStop()
-    scene = Scene(action=InTurn(todo={"clicks": 5}), process=process)
+    scene = Scene(action=Sequential(todo={"clicks": 5}), process=process)
     scene.action.effect = lambda _, mark: process.stop(Stopped(reason="SIGTERM")) if mark.number == 1 else None
     result = scene.run()
     assert outcomes(result) == [("done", "")] * 2 + [("skipped", "stopped")] * 3
@@ -111,7 +111,7 @@ def test_a_stop_leaves_what_a_generator_has_not_made_yet() -> None:
 
 
 def test_a_generator_that_leaves_out_items_fails_its_run() -> None:
-    class Careless(InTurn):
+    class Careless(Sequential):
         def batches(self, plan: Plan, work: RunContext) -> Generator[MarkBatch, Applied[Mark], None]:  # type: ignore[override]
             yield next(super().batches(plan, work))
 
@@ -173,13 +173,13 @@ def test_nothing_begins_once_the_record_is_lost_in_the_middle_of_a_batch() -> No
     """Not even the change that a store is about to make for an item that has begun."""
     is_lost = threading.Event()
 
-    class TellsWhenItIsLost(AuditMemory):
+    class RecordingLoss(AuditMemory):
         def write(self, lines: Iterable[AuditLine]) -> None:
             super().write(lines)
             if "ledger_lost" in {line.get("code") for line in self.lines}:
                 is_lost.set()
 
-    scene = Scene(action=MarkAction(todo={"clicks": 4}), recorder=MemoryRecorder(fails_at=2), audit=TellsWhenItIsLost())
+    scene = Scene(action=MarkAction(todo={"clicks": 4}), recorder=MemoryRecorder(fails_at=2), audit=RecordingLoss())
 
     def wait(_: Mark) -> None:
         assert is_lost.wait(10)

@@ -24,7 +24,7 @@ from toolkit.runs.errors import RunKilled, Stopped
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped
 
-MarkTurn = Slot[Job, Mark, None]
+MarkSlot = Slot[Job, Mark, None]
 LATER = datetime(2026, 3, 20, 13, tzinfo=UTC)
 
 
@@ -32,7 +32,7 @@ LATER = datetime(2026, 3, 20, 13, tzinfo=UTC)
 class Line:
     """See `Slots`: one after the other; those that have to come again do so once."""
 
-    todo: deque[MarkTurn]
+    todo: deque[MarkSlot]
     again: set[str] = field(default_factory=set)
     given_back: list[str] = field(default_factory=list)
     is_closed: bool = False
@@ -42,10 +42,10 @@ class Line:
     def total(self) -> int:
         return len(self.todo)
 
-    def acquire(self) -> MarkTurn | None:
+    def acquire(self) -> MarkSlot | None:
         return None if self.is_closed or not self.todo else self.todo.popleft()
 
-    def release(self, slot: MarkTurn, result: TargetResult[Job, Mark, None]) -> None:
+    def release(self, slot: MarkSlot, result: TargetResult[Job, Mark, None]) -> None:
         del result
         self.given_back.append(slot.target.entity)
         if slot.target.entity in self.again:
@@ -85,7 +85,7 @@ class Scene:
     line: Line = field(init=False)
 
     def run(self, *, parallel: int = 1) -> ActionResult[Job, Mark, None]:
-        todo: deque[MarkTurn] = deque()
+        todo: deque[MarkSlot] = deque()
         todo.extend(Slot(target=Job(entity=name), retry_at=lambda _: LATER) for name in self.action.todo)
         self.line = Line(todo=todo, again=self.again, unstarted=self.unstarted)
         runner = ActionRunner(

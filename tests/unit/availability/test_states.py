@@ -26,7 +26,7 @@ def at(hour: int) -> datetime:
     return parse_instant("2026-03-01T00:00Z") + hour * _HOUR
 
 
-def both_ways(system: FileSystem, hour: int = 5, *, flag: str | None = "_SUCCESS", data: str = HOURLY) -> FoundInstance:
+def state_of(system: FileSystem, hour: int = 5, *, flag: str | None = "_SUCCESS", data: str = HOURLY) -> FoundInstance:
     """What is said of one instance, which is the same when it is looked at alone and among others."""
     found = instances(system, flag=flag, data=data)
     alone = found.look(at(hour))
@@ -45,11 +45,11 @@ def test_data_with_the_flag_is_available_and_without_it_partial(tmp_path: Path) 
     data = f"{tmp_path}/${{HOUR}}#${{YEAR}}${{MONTH}}${{DAY}}"
     for hour in ("05", "06"):
         (tmp_path / hour).rename(tmp_path / f"{hour}#20260301")
-    whole = both_ways(LocalFileSystem(), 5, data=data)
+    whole = state_of(LocalFileSystem(), 5, data=data)
     assert (whole.state, whole.is_ready, whole.files, whole.bytes) == (DataState.AVAILABLE, True, 2, 6)
     assert whole.uri == f"file://{tmp_path}/05#20260301"
     assert whole.modified is not None
-    half = both_ways(LocalFileSystem(), 6, data=data)
+    half = state_of(LocalFileSystem(), 6, data=data)
     assert (half.state, half.is_ready, half.files, half.bytes) == (DataState.PARTIAL, False, 1, 3)
 
 
@@ -57,7 +57,7 @@ def test_a_flag_alone_is_an_empty_instance_that_may_be_read() -> None:
     system = MemoryFileSystem()
     system.put(f"{_DAY}/05/_SUCCESS")
     system.make(f"{_DAY}/06")
-    flagged, bare = both_ways(system, 5), both_ways(system, 6)
+    flagged, bare = state_of(system, 5), state_of(system, 6)
     assert (flagged.state, flagged.is_ready, flagged.files, flagged.bytes) == (DataState.EMPTY, True, 0, 0)
     assert (bare.state, bare.is_ready) == (DataState.EMPTY, False)
 
@@ -66,7 +66,7 @@ def test_without_a_flag_the_directory_itself_says_that_it_may_be_read() -> None:
     system = MemoryFileSystem()
     system.make(f"{_DAY}/05")
     system.put(f"{_DAY}/06/country=US/part-0", f"{_DAY}/07")
-    empty, nested, single = (both_ways(system, hour, flag=None) for hour in (5, 6, 7))
+    empty, nested, single = (state_of(system, hour, flag=None) for hour in (5, 6, 7))
     assert (empty.state, empty.is_ready) == (DataState.EMPTY, True)
     assert (nested.state, nested.is_ready, nested.files, nested.bytes) == (DataState.AVAILABLE, True, None, None)
     assert (single.state, single.is_ready, single.files) == (DataState.AVAILABLE, True, 1)
@@ -75,21 +75,21 @@ def test_without_a_flag_the_directory_itself_says_that_it_may_be_read() -> None:
 def test_a_file_where_a_directory_with_a_flag_should_be_is_partial() -> None:
     system = MemoryFileSystem()
     system.put(f"{_DAY}/05")
-    assert (both_ways(system).state, both_ways(system).is_ready) == (DataState.PARTIAL, False)
+    assert (state_of(system).state, state_of(system).is_ready) == (DataState.PARTIAL, False)
 
 
 @pytest.mark.parametrize("there", [(), (f"{_DAY}/04/_SUCCESS",), ("/data/clicks/2026",)])
 def test_what_is_not_there_is_missing_however_much_of_the_way_there_is(there: tuple[str, ...]) -> None:
     system = MemoryFileSystem()
     system.put(*there)
-    assert both_ways(system).state is DataState.MISSING
+    assert state_of(system).state is DataState.MISSING
 
 
 def test_a_feed_right_below_the_root_of_its_store_is_looked_at_too() -> None:
     system = MemoryFileSystem()
     system.put("/2026/03/01/05/_SUCCESS")
     data = "/${YEAR}/${MONTH}/${DAY}/${HOUR}"
-    assert [both_ways(system, hour, data=data).state for hour in (5, 6, 24)] == [
+    assert [state_of(system, hour, data=data).state for hour in (5, 6, 24)] == [
         DataState.EMPTY,
         DataState.MISSING,
         DataState.MISSING,
@@ -99,7 +99,7 @@ def test_a_feed_right_below_the_root_of_its_store_is_looked_at_too() -> None:
 def test_keys_of_an_object_store_are_instances_too() -> None:
     system = ObjectMemory()
     system.put(f"{_DAY}/06-old/part-0", f"{_DAY}/05/part-0", f"{_DAY}/05/_SUCCESS", f"{_DAY}/06/part-0")
-    assert [both_ways(system, hour).state for hour in (5, 6, 7)] == [
+    assert [state_of(system, hour).state for hour in (5, 6, 7)] == [
         DataState.AVAILABLE,
         DataState.PARTIAL,
         DataState.MISSING,

@@ -11,6 +11,7 @@ _CHECK = Path(__file__).parents[3] / ".ci" / "structure.py"
 _FOUND = runpy.run_path(str(_CHECK))
 environment = cast("Callable[[str, str], Iterator[str]]", _FOUND["environment"])
 classes_of_one_name = cast("Callable[[dict[str, str]], Iterator[str]]", _FOUND["classes_of_one_name"])
+names = cast("Callable[[str, str], Iterator[str]]", _FOUND["names"])
 openings = cast("Callable[[str, str], Iterator[str]]", _FOUND["openings"])
 
 
@@ -41,6 +42,14 @@ def test_a_docstring_begins_with_a_verb_or_a_noun(opening: str) -> None:
     (message,) = openings("toolkit/a.py", f'def f() -> None:\n    """{opening}"""')
     assert message == f"toolkit/a.py:2: a docstring begins with {opening.split(maxsplit=1)[0]!r}"
     assert list(openings("toolkit/a.py", 'def f() -> None:\n    """Return the size. What is gone has none."""')) == []
+
+
+def test_identifiers_have_the_terms_of_the_field() -> None:
+    text = "def run(asked): ...\nclass NextTurn: ...\ndef test_what_was_asked_is_told(): 'asked'\nreturned = likeways"
+    assert list(names("toolkit/a.py", text)) == [
+        "toolkit/a.py:1: asked has the word 'asked'",
+        "toolkit/a.py:2: NextTurn has the word 'turn'",
+    ]
 
 
 def test_two_packages_have_no_class_of_one_name() -> None:

@@ -48,11 +48,11 @@ def test_the_first_repo_of_the_guide_works_line_by_line(tmp_path: Path) -> None:
     for each in ("feedctl init my-feeds --minimal", "feedctl entity new feed", "spark-submit "):
         assert each in lines
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    whose = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    identity = {f"GIT_{role}_{what}": "a@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(
         ["bash", "-e", "-c", _WITHOUT_A_JVM + lines],
         cwd=tmp_path,
-        env=dict(os.environ, PATH=path, **whose),
+        env=dict(os.environ, PATH=path, **identity),
         capture_output=True,
         text=True,
         check=False,

@@ -12,7 +12,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import RunStatus
 
 JOB = "clicks_hourly_job"
-ASKED = ("instance", "triage", "clicks_hourly", "--time", "2026-03-20T02:00Z")
+TRIAGE = ("instance", "triage", "clicks_hourly", "--time", "2026-03-20T02:00Z")
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def ready(data: Path) -> None:
 
 @pytest.mark.usefixtures("cli_ledger")
 def test_the_tree_goes_down_to_the_cause(feedctl: Feedctl) -> None:
-    ran = feedctl(*ASKED)
+    ran = feedctl(*TRIAGE)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == (
         "feed clicks_hourly on primary 2026-03-20T02:00Z: missing\n"
@@ -44,13 +44,13 @@ def test_the_tree_goes_down_to_the_cause(feedctl: Feedctl) -> None:
 def test_a_failed_run_is_told_with_its_log(feedctl: Feedctl, cli_ledger: Ledger, data: Path) -> None:
     execution(cli_ledger, "2026-03-20T03:00Z", RunStatus.FAILED, name=JOB)
     ready(data)
-    assert feedctl(*ASKED).out.splitlines()[1:] == [
+    assert feedctl(*TRIAGE).out.splitlines()[1:] == [
         "└─ process clicks_hourly_job on primary 2026-03-20T03:00Z: failed",
         "      clicks: 1 of 1 instances are there",
         "      CAUSE: attempt 1 has failed",
         "      log: /logs/1",
     ]
-    document = feedctl(*ASKED, "--output", "json").document
+    document = feedctl(*TRIAGE, "--output", "json").document
     (cause,) = document["causes"]
     assert (cause["name"], cause["state"], cause["log"]) == (JOB, "failed", "/logs/1")
     (tree,) = document["trees"]

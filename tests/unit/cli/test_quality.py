@@ -237,8 +237,8 @@ def test_values_of_people_are_in_nothing_that_is_kept(
     monkeypatch.setenv("FAKE_FAILS", "1")
     output = capsys.readouterr()
     feedctl("quality", "show", "clicks", "--key", NOON)
-    validate_said = run_app(validate.app, ["--feed", "clicks", "--time", NOON])
-    assert validate_said == 75
+    validate_code = run_app(validate.app, ["--feed", "clicks", "--time", NOON])
+    assert validate_code == 75
     kept = [each for each in tmp_path.rglob("*") if each.is_file() and each.name != "spark-submit"]
     assert [each for each in kept if b"joe" in each.read_bytes()] == []
     assert "joe" not in output.out + output.err

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.linter.repos import lint_texts
-from toolkit.entities.value_hints import habit_hint
+from toolkit.entities.value_hints import value_hint
 
 CLUSTERS = """
 clusters:
@@ -44,7 +44,7 @@ def test_another_spelling_of_a_frequency_is_answered_with_ours(written: str, mea
 
 @pytest.mark.parametrize("written", ["fortnight(1)", "0h", "hours(x)", "* * * * *"])
 def test_what_nobody_knows_gets_no_hint(written: str) -> None:
-    assert habit_hint("frequency", written) == ""
+    assert value_hint("frequency", written) == ""
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_the_year_of_oozie_is_no_variable_that_means_any_name() -> None:
     ],
 )
 def test_another_way_of_writing_an_expression_is_answered_with_ours(written: str, words: str) -> None:
-    assert habit_hint("el", written).startswith(words)
-    assert bool(habit_hint("el", written)) == bool(words)
+    assert value_hint("el", written).startswith(words)
+    assert bool(value_hint("el", written)) == bool(words)

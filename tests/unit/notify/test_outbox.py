@@ -19,7 +19,7 @@ class FakeBroker:
     at_connect: list[BrokerError | None] = field(default_factory=list)
     at_send: list[BrokerError | None] = field(default_factory=list)
     go_on: threading.Event = field(default_factory=threading.Event)
-    is_asked: threading.Event = field(default_factory=threading.Event)
+    is_requested: threading.Event = field(default_factory=threading.Event)
     got: list[int] = field(default_factory=list)
     sessions: int = 0
 
@@ -27,7 +27,7 @@ class FakeBroker:
         self.go_on.set()
 
     def connect(self) -> FakeBroker:
-        self.is_asked.set()
+        self.is_requested.set()
         self.go_on.wait(10)
         _raise_next(self.at_connect)
         self.sessions += 1
@@ -106,7 +106,7 @@ def test_a_broker_that_is_silent_holds_nobody_up_and_gets_nothing_after_the_end(
     broker.go_on.clear()
     outbox, begun = Outbox(broker.connect, most=2), time.monotonic()
     outbox.put(message(0))
-    broker.is_asked.wait(10)
+    broker.is_requested.wait(10)
     for number in range(1, 5):
         outbox.put(message(number))
     assert time.monotonic() - begun < 5

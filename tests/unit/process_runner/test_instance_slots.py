@@ -24,7 +24,7 @@ from toolkit.runs.errors import Stopped
 HOUR = timedelta(hours=1)
 
 
-def turns_of(
+def slots_of(
     *sites: ProcessSite,
     instances: int = 3,
     waits: bool = False,
@@ -43,7 +43,7 @@ def took(slot: ProcessSlot | None) -> int:
 
 
 def test_no_more_are_under_way_than_the_process_allows() -> None:
-    slots = turns_of(site(parallel=2))
+    slots = slots_of(site(parallel=2))
     first, second = slots.acquire(), slots.acquire()
     assert (took(first), took(second), slots.at_once) == (0, 1, 2)
     assert first is not None
@@ -53,7 +53,7 @@ def test_no_more_are_under_way_than_the_process_allows() -> None:
 
 
 def test_without_waiting_an_instance_that_waits_has_no_second_turn() -> None:
-    slots = turns_of(site(), instances=1)
+    slots = slots_of(site(), instances=1)
     slot = slots.acquire()
     assert slot is not None
     slots.release(slot, ended(slot.target, waits=True))
@@ -62,7 +62,7 @@ def test_without_waiting_an_instance_that_waits_has_no_second_turn() -> None:
 
 def test_with_waiting_its_turn_comes_again_after_a_while() -> None:
     clock = HandClock()
-    slots = turns_of(site(), instances=2, waits=True, clock=clock)
+    slots = slots_of(site(), instances=2, waits=True, clock=clock)
     slot = slots.acquire()
     assert slot is not None
     slots.release(slot, ended(slot.target, waits=True))
@@ -76,7 +76,7 @@ def test_with_waiting_its_turn_comes_again_after_a_while() -> None:
 
 def test_with_waiting_a_failure_has_its_retry_and_without_it_is_over() -> None:
     clock = HandClock()
-    slots = turns_of(site(retry=TWICE), instances=1, waits=True, clock=clock)
+    slots = slots_of(site(retry=TWICE), instances=1, waits=True, clock=clock)
     for number, wait in enumerate((10, 20)):
         slot = slots.acquire()
         assert slot is not None
@@ -91,7 +91,7 @@ def test_with_waiting_a_failure_has_its_retry_and_without_it_is_over() -> None:
 
 
 def test_what_others_run_as_many_of_as_may_be_is_left_to_them_until_one_of_our_own_is_over() -> None:
-    slots = turns_of(site(parallel=2))
+    slots = slots_of(site(parallel=2))
     first, second = slots.acquire(), slots.acquire()
     assert first is not None
     assert second is not None
@@ -131,7 +131,7 @@ def test_instances_that_a_person_named_and_that_have_no_place_are_not_yet_run(in
 
 def test_once_the_last_one_runs_older_ones_are_replaced_also_when_somebody_else_runs_it() -> None:
     for skipped in ("", LeaseHeld.code):
-        slots = turns_of(site(order=Order.LAST_ONLY, parallel=3))
+        slots = slots_of(site(order=Order.LAST_ONLY, parallel=3))
         newest = slots.acquire()
         assert newest is not None
         slots.release(newest, ended(newest.target, skipped=skipped))
@@ -165,7 +165,7 @@ def test_the_last_one_replaces_nothing_that_was_ordered_or_has_begun(
 
 
 def test_a_last_one_that_waits_replaces_nothing() -> None:
-    slots = turns_of(site(order=Order.LAST_ONLY))
+    slots = slots_of(site(order=Order.LAST_ONLY))
     newest = slots.acquire()
     assert newest is not None
     slots.release(newest, ended(newest.target, waits=True))
@@ -176,7 +176,7 @@ def test_a_last_one_that_waits_replaces_nothing() -> None:
 
 def test_with_waiting_the_newest_that_can_run_does_and_replaces_older_ones_that_waited_too() -> None:
     clock = HandClock()
-    slots = turns_of(site(order=Order.LAST_ONLY, parallel=3), waits=True, clock=clock)
+    slots = slots_of(site(order=Order.LAST_ONLY, parallel=3), waits=True, clock=clock)
     for hour in (2, 1, 0):
         slot = slots.acquire()
         assert slot is not None
@@ -207,7 +207,7 @@ def test_with_waiting_the_newest_that_can_run_does_and_replaces_older_ones_that_
 def test_what_waits_is_replaced_once_a_newer_one_has_run_and_not_when_that_waited_in_vain() -> None:
     for failed, by in ((None, KEYS[1]), (Problem(code=TIMED_OUT, message=""), "")):
         clock = HandClock()
-        slots = turns_of(site(order=Order.LAST_ONLY), instances=2, waits=True, clock=clock)
+        slots = slots_of(site(order=Order.LAST_ONLY), instances=2, waits=True, clock=clock)
         for _ in range(2):
             slot = slots.acquire()
             assert slot is not None
@@ -222,7 +222,7 @@ def test_what_waits_is_replaced_once_a_newer_one_has_run_and_not_when_that_waite
 
 
 def test_a_backfill_ends_with_the_first_failure_and_says_what_was_not_begun() -> None:
-    slots = turns_of(site(), keeps_going=False)
+    slots = slots_of(site(), keeps_going=False)
     slot = slots.acquire()
     assert slot is not None
     slots.release(slot, ended(slot.target, FAILED))
@@ -236,7 +236,7 @@ def test_the_end_of_the_process_is_told_to_who_waits_for_a_turn() -> None:
     def stop() -> None:
         raise Stopped(reason="SIGTERM")
 
-    slots = turns_of(site())
+    slots = slots_of(site())
     slots.check = stop
     with pytest.raises(Stopped):
         slots.acquire()
@@ -255,7 +255,7 @@ def test_the_end_of_the_process_is_told_to_who_waits_for_a_turn() -> None:
     ],
 )
 def test_what_another_try_can_help_is_tried_again(code: str, failed: Problem | None, *, is_retried: bool) -> None:
-    slot = turns_of(site(), instances=1).acquire()
+    slot = slots_of(site(), instances=1).acquire()
     assert slot is not None
     process = site(retry=TWICE).process
     at: datetime | None = retry_at(process, 0, ended(slot.target, code, failed=failed), MIDNIGHT)

@@ -24,10 +24,10 @@ ODD = "a'b\";c\n$(touch x) `id` ünï\u2028 ${HOME}"
 
 
 def ended(call: StepCall) -> StepEnd:
-    return CommandEngine().run(call, _nobody, never)
+    return CommandEngine().run(call, _ignored, never)
 
 
-def _nobody(_mark: StepMark) -> None:
+def _ignored(_mark: StepMark) -> None:
     return
 
 
@@ -38,7 +38,7 @@ def test_what_a_step_says_and_what_it_is_told_are_its_owners_alone(tmp_path: Pat
         call = a_call(tmp_path, script, properties={"clicks": "/in"}, log=tmp_path / "logs/run/7/count.log")
         assert ended(call).succeeded
         program = Program(path=str(script), arguments=("step",), piece_bytes=200, pieces=2)
-        assert run_program(program, call, _nobody, never).succeeded
+        assert run_program(program, call, _ignored, never).succeeded
     finally:
         os.umask(before)
     made = [tmp_path / "logs", *(tmp_path / "logs").rglob("*")]
@@ -206,7 +206,7 @@ def test_a_stop_ends_the_step_and_all_that_it_started_before_it_goes_on(tmp_path
     )
 
     with pytest.raises(Stopped, match="received SIGTERM"):
-        CommandEngine().run(call, _nobody, when(tmp_path / "ready"))
+        CommandEngine().run(call, _ignored, when(tmp_path / "ready"))
 
     assert not processes_of(call.log)
     assert not sleeping(tmp_path)
@@ -217,7 +217,7 @@ def test_a_step_may_put_its_things_in_order_when_it_is_stopped(tmp_path: Path) -
     call = a_call(tmp_path, script, grace_seconds=5.0)
 
     with pytest.raises(Stopped):
-        CommandEngine().run(call, _nobody, when(tmp_path / "ready"))
+        CommandEngine().run(call, _ignored, when(tmp_path / "ready"))
 
     assert "tidied" in call.log.read_text()
 
@@ -242,7 +242,7 @@ def test_a_frozen_runner_loses_its_step(tmp_path: Path) -> None:
         if (tmp_path / "begun").exists():
             time.sleep(2.0)
 
-    end = CommandEngine().run(call, _nobody, check)
+    end = CommandEngine().run(call, _ignored, check)
 
     assert not end.succeeded
     assert "its runner gave no sign of life for 1 seconds" in end.message
@@ -255,7 +255,7 @@ def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     program = Program(path=str(script), arguments=("step",), piece_bytes=200, pieces=2)
     call = a_call(tmp_path, script)
 
-    end = run_program(program, call, _nobody, never)
+    end = run_program(program, call, _ignored, never)
 
     assert end.succeeded
     kept = [call.log, *(call.log.with_name(f"{call.log.name}.{number}") for number in pieces(call.log))]
@@ -269,7 +269,7 @@ def test_a_piece_of_the_log_that_somebody_removed_does_not_end_the_step(tmp_path
     call = a_call(tmp_path, a_script(tmp_path, ""))
     script = a_script(tmp_path, f"for i in $(seq 60); do echo $i of some length; sleep 0.002; rm -f {call.log}.*; done")
 
-    end = run_program(Program(path=str(script), arguments=("step",), piece_bytes=200, pieces=1), call, _nobody, never)
+    end = run_program(Program(path=str(script), arguments=("step",), piece_bytes=200, pieces=1), call, _ignored, never)
 
     assert end.succeeded, end.message
 

@@ -203,11 +203,11 @@ def test_a_source_that_begins_anew_is_not_announced_by_another_one_that_ends(tmp
     instance, plain = Instance(tmp_path, others=("other",)), LocalFileSystem()
     (instance.place / FLAG).unlink()
     other = replace(instance.target, counterpart="other", others=("primary",))
-    beginning = Completeness(target=other, source_system=plain, system=plain)
+    withdrawn = Completeness(target=other, source_system=plain, system=plain)
     has_begun: list[bool] = []
 
     def begin() -> None:
-        beginning.withdraw()
+        withdrawn.withdraw()
         has_begun.append(True)
 
     def look() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.actions.fake_action import context, in_turn
+from tests.unit.actions.fake_action import context, in_order
 from tests.unit.actions.fake_validator import FakeValidator
 from tests.unit.quality.validators import BLOCKS, CLUSTER, CopyingStore
 from tests.unit.replication.test_publish import Breaking, Dead
@@ -86,7 +86,7 @@ class Copying:
         action = self.action()
         plan = action.plan(self.target, replace(work, stores=lambda _: LocalFileSystem()))
         assert plan.failed is None
-        return in_turn(action.batches(plan, work))
+        return in_order(action.batches(plan, work))
 
     def codes(self) -> list[str]:
         return [each.code for applied in self.run() for each in applied.results]

@@ -50,7 +50,7 @@ class Place:
     run: Run = field(default_factory=Run)
     clock: Clock = field(default_factory=Clock)
     store: SharedStore = field(default_factory=lambda: SharedStore(has=capabilities()))
-    on_turn: Callable[[], None] = lambda: None
+    on_wait: Callable[[], None] = lambda: None
     requests: int = 0
 
     def __post_init__(self) -> None:
@@ -62,13 +62,13 @@ class Place:
         guard = Guard(run=self.run, conditions=(self.run,))
         self.store.before_effect = partial(self.limiter.acquire, guard.check)
         system = PatientFileSystem(inner=self.store, check=guard.check, now=now, sleep=sleep)
-        work = replace(context_on(system, self.run), guard=guard, wait_for_rate=lambda _: self._wait_for_turn(guard))
+        work = replace(context_on(system, self.run), guard=guard, wait_for_rate=lambda _: self._wait_for_rate(guard))
         tree = TreeDelete(work=work, single=SingleDelete(work=work), now=now)
         return tree.remove(ROOT, MONTH)
 
-    def _wait_for_turn(self, guard: Guard) -> None:
+    def _wait_for_rate(self, guard: Guard) -> None:
         self.limiter.acquire(guard.check)
-        self.on_turn()
+        self.on_wait()
 
     def fail(self, times: int, then: Callable[[], None] = lambda: None) -> None:
         """The call for the directory is not answered so often; `then` happens at each."""
@@ -177,7 +177,7 @@ def test_a_store_that_does_not_answer_is_waited_for_to_see_what_became_of_the_ca
 def test_a_hold_that_comes_while_a_run_rests_before_its_turn_is_seen() -> None:
     place = Place()
 
-    place.on_turn = lambda: setattr(place.run, "is_held", True)
+    place.on_wait = lambda: setattr(place.run, "is_held", True)
     assert _outcomes(place.drop()) == {("skipped", "held")}
     assert place.store.effects == []
 

@@ -166,14 +166,14 @@ def test_nothing_begins_once_the_ledger_is_lost_in_the_middle_of_a_batch() -> No
     """What follows is written down while a batch is at work; when that fails, the batch ends with what is under way."""
     recorder, system, is_lost = MemoryRecorder(fails_at=2), _system(*MANY), threading.Event()
 
-    class TellsWhenItIsLost(AuditMemory):
+    class RecordingLoss(AuditMemory):
         def write(self, lines: Iterable[AuditLine]) -> None:
             super().write(lines)
             if "ledger_lost" in {line.get("code") for line in self.lines}:
                 is_lost.set()
 
     system.before_delete = lambda _: None if is_lost.wait(10) else pytest.fail("nobody said that the ledger was lost")
-    result = run(system, FeedText(), recorder=recorder, audit=TellsWhenItIsLost())
+    result = run(system, FeedText(), recorder=recorder, audit=RecordingLoss())
     codes = Counter((each.outcome, each.code) for each in result.items)
     # The thread may be between its last look and its next effect when the run is told.
     assert codes[Outcome.DONE, ""] <= 2

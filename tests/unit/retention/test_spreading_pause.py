@@ -38,7 +38,7 @@ class Busy:
     """Work on while this process rests, as executors do; what they have not told when they are called off is lost."""
 
     answer: Callable[[DeletionTask], Iterable[PathAnswer]]
-    tells_at_once: bool = True
+    reports_at_once: bool = True
     parallel: int = 4
 
     def open(self) -> ExecutorPool:
@@ -66,7 +66,7 @@ class Busy:
         try:
             while thread.is_alive():
                 check()
-                for _ in range(answers.qsize() // 2 if self.tells_at_once else 0):
+                for _ in range(answers.qsize() // 2 if self.reports_at_once else 0):
                     yield answers.get()
                 thread.join(0.01)
             while not answers.empty():
@@ -77,7 +77,7 @@ class Busy:
 
 
 def _suspended(
-    in_pause: Callable[[RunCommands, SharedStore], None], *, tells_at_once: bool = True
+    in_pause: Callable[[RunCommands, SharedStore], None], *, reports_at_once: bool = True
 ) -> tuple[SharedStore, list[int], UnitRemoved, Guard]:
     """What becomes of a wave in whose middle the run is suspended; and how much was left then and a little later."""
     store = SharedStore(has=capabilities(atomic_delete=False, directories=False, parallel=2))
@@ -113,18 +113,18 @@ def _suspended(
         seconds_left=lambda: 50.0,
         check_remote=line.check_without_rest,
     )
-    machines = Busy(answer, tells_at_once=tells_at_once)
+    machines = Busy(answer, reports_at_once=reports_at_once)
     remote = RemoteDelete(work=work, open_executors=machines.open, first="")
     return store, left, remote.remove(MANY[:SENT]), work.guard
 
 
-@pytest.mark.parametrize("tells_at_once", [True, False])
+@pytest.mark.parametrize("reports_at_once", [True, False])
 def test_a_suspended_run_calls_its_wave_off_and_sends_the_rest_out_again_when_it_goes_on(
-    *, tells_at_once: bool
+    *, reports_at_once: bool
 ) -> None:
     """Also when no answer has come until then."""
     store, left, done, _ = _suspended(
-        lambda orders, _: orders.ask(request(RequestKind.RESUME, 2)), tells_at_once=tells_at_once
+        lambda orders, _: orders.ask(request(RequestKind.RESUME, 2)), reports_at_once=reports_at_once
     )
     assert left[0] == left[1] > len(MANY) - SENT
     assert {(each.result.outcome, each.result.code) for each in done.removed} == {("done", "")}

@@ -76,7 +76,7 @@ def test_two_domains_never_share_a_file() -> None:
         airflow_files(scheduled({**in_domain("a b"), "processes/other.yaml": other}))
 
 
-def has_turn() -> Callable[[str, datetime], bool]:
+def is_chosen_by() -> Callable[[str, datetime], bool]:
     """The function of a generated file."""
     text = airflow_files(scheduled()).texts["prod/primary/actions.py"]
     (found,) = (each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef) and each.name == "has_turn")
@@ -89,7 +89,7 @@ def has_turn() -> Callable[[str, datetime], bool]:
     "cron", ["0 * * * *", "7,22,37,52 */6 * * *", "5 3 1,15 2,8 *", "0 4 * * 0,3", "*/15 */4 * * *"]
 )
 def test_a_task_has_its_turn_whenever_its_expression_fires(cron: str) -> None:
-    ours, theirs = has_turn(), CronClock(cron, "UTC")
+    ours, theirs = is_chosen_by(), CronClock(cron, "UTC")
     minutes = [datetime(2026, 2, 1, tzinfo=UTC) + timedelta(minutes=step * 5) for step in range(9000)]
     minutes += [datetime(2026, 8, 1, hour, minute, tzinfo=UTC) for hour in range(24) for minute in range(60)]
     assert [ours(cron, at) for at in minutes] == [theirs.fires_at(at) for at in minutes]

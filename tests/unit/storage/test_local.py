@@ -38,7 +38,7 @@ from toolkit.storage import (
 )
 from toolkit.storage.base import moment
 
-_NOBODY = 65534
+_OTHER_USER = 65534
 
 
 def _path(place: Path) -> CanonicalPath:
@@ -46,11 +46,11 @@ def _path(place: Path) -> CanonicalPath:
 
 
 @contextmanager
-def _as_nobody() -> Iterator[None]:
+def _as_other_user() -> Iterator[None]:
     if os.geteuid() != 0:
         yield
         return
-    os.seteuid(_NOBODY)
+    os.seteuid(_OTHER_USER)
     try:
         yield
     finally:
@@ -203,9 +203,9 @@ def test_a_tree_that_cannot_be_removed_wholly_is_hidden_named_and_finished_later
     _let_everybody_in(tmp_path)
     if os.geteuid() == 0:
         for place in (tmp_path / "base", tmp_path / "base" / "2026"):
-            os.chown(place, _NOBODY, _NOBODY)
+            os.chown(place, _OTHER_USER, _OTHER_USER)
     locked.chmod(0o555)
-    with _as_nobody(), pytest.raises(PermissionDenied, match=f"{ASIDE_PREFIX}2026/locked/file"):
+    with _as_other_user(), pytest.raises(PermissionDenied, match=f"{ASIDE_PREFIX}2026/locked/file"):
         LocalFileSystem().delete(_path(tmp_path / "base" / "2026"), below=_path(tmp_path / "base"))
     aside = tmp_path / "base" / f"{ASIDE_PREFIX}2026"
     assert [entry.name for entry in (tmp_path / "base").iterdir()] == [aside.name]

@@ -186,11 +186,11 @@ def stage_too_often(context: LintContext) -> Iterator[Hit]:
         of_feed = _DAY if always_longer(feed.frequency, _DAY) else feed.frequency
         least = next((each for each in (of_feed, _MOST_OFTEN) if always_longer(each, own)), None)
         if least is not None:
-            whose = "the feed has an instance every" if least is feed.frequency else "the most often is"
+            owner = "the feed has an instance every" if least is feed.frequency else "the most often is"
             yield Hit(
                 subject=feed.name,
                 pointer=(*pointer, "frequency"),
-                message=f"the retention stage runs every {own}, but {whose} {least}",
+                message=f"the retention stage runs every {own}, but {owner} {least}",
                 hint=f"run it every {least} or less often, or leave the frequency out",
             )
 

@@ -253,7 +253,7 @@ def two_writers(context: LintContext) -> Iterator[Hit]:
         feed = context.repository.feeds.get(name)
         there = None if feed is None else feed.find_cluster(cluster)
         if feed is not None and there is not None:
-            yield from _other_ways(feed, there, writers)
+            yield from _other_writers(feed, there, writers)
             yield from _pairs(feed, there, writers)
 
 
@@ -268,7 +268,7 @@ def _writers(repository: Repository) -> dict[tuple[str, str], list[_Writer]]:
     return found
 
 
-def _other_ways(feed: Feed, there: FeedCluster, writers: list[_Writer]) -> Iterator[Hit]:
+def _other_writers(feed: Feed, there: FeedCluster, writers: list[_Writer]) -> Iterator[Hit]:
     """Yield hits for other writers of the instances there: an import, or replication."""
     sources = [each.name for each in feed.clusters if each.type is ClusterRole.SOURCE]
     if there.type is ClusterRole.TARGET and sources:
@@ -317,10 +317,10 @@ def _pair_hit(feed: Feed, there: FeedCluster, writer: _Writer, other: _Writer, c
     grid = there.validity.sequence(feed.frequency, feed.timezone)
     runs = [each.run_for(common, grid) for each in (writer, other)]
     own, theirs = (format_instant(run) if run else "" for run in runs)
-    whose = "this process" if other.process is writer.process else other.process.name
+    owner = "this process" if other.process is writer.process else other.process.name
     message = (
         f"the instance {format_instant(common)} of {feed.name} on {there.name} is written twice: by the output "
-        f"{writer.name} of the run {own}, and by the output {other.name} of {whose} in the run {theirs}"
+        f"{writer.name} of the run {own}, and by the output {other.name} of {owner} in the run {theirs}"
     )
     return _writer_hit(
         writer, message, "give each its own feed, or validities that do not overlap", None, other.process.name

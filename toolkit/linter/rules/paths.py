@@ -108,8 +108,8 @@ def _shared_consequence(deletes: FeedLocation | None, location: FeedLocation, ot
         return "; what one writes the other reads, or overwrites"
     limit = deletes.feed_cluster.retention.limit if deletes.feed_cluster.retention else ""
     victim = location if deletes is other else other
-    whose = "both" if victim.feed is deletes.feed else f"{victim.feed.name}'s as well"
-    return f"; the retention of {limit} of {deletes.feed.name} deletes {whose}"
+    owner = "both" if victim.feed is deletes.feed else f"{victim.feed.name}'s as well"
+    return f"; the retention of {limit} of {deletes.feed.name} deletes {owner}"
 
 
 def nested_path(context: LintContext) -> Iterator[Hit]:

@@ -123,12 +123,12 @@ def _nothing_below(part: _Defaults) -> Hit:
 
 def _overridden(part: _Defaults, pointer: Pointer, entries: list[EntityEntry]) -> Hit:
     count = len(entries)
-    whose = entries[0].name if count == 1 else f"all {count} below"
+    owner = entries[0].name if count == 1 else f"all {count} below"
     gives = "has" if count == 1 else "have"
     return Hit(
         subject=part.file,
         pointer=(str(part.kind), *pointer),
-        message=f"the default {'.'.join(map(str, pointer))} is used by no {part.kind}: {whose} {gives} another value",
+        message=f"the default {'.'.join(map(str, pointer))} is used by no {part.kind}: {owner} {gives} another value",
         hint="remove it here, or there",
         on_key=True,
         related=tuple(each.name for each in entries),

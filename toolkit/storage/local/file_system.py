@@ -16,7 +16,7 @@ from toolkit.storage.base import moment, tree_below
 from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, refuse_outside
 from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, PermissionDenied, StorageFailure, WrongKind
 from toolkit.storage.local.bases import Bases
-from toolkit.storage.local.system import first_way, group_name, group_number, owner_name, translated, user_number
+from toolkit.storage.local.system import first_opener, group_name, group_number, owner_name, translated, user_number
 from toolkit.storage.local.tree import (
     TreeRemoval,
     opened_inside,
@@ -100,7 +100,7 @@ class LocalFileSystem(LocalWriting):
     ) -> None:
         super().__init__(before_effect)
         self._bases = bases or Bases()
-        self._open_inside = open_inside or first_way()
+        self._open_inside = open_inside or first_opener()
         self._busy = BusyPlaces()
 
     @override

@@ -186,18 +186,18 @@ def _refused(parent: int, name: str) -> int:  # noqa: ARG001 - as every other wa
     raise OSError(errno.ENOSYS, message, name)
 
 
-WAYS: tuple[OpenInside, ...] = (by_openat2, by_mount_id) if sys.platform == "linux" else (by_device,)
+OPENERS: tuple[OpenInside, ...] = (by_openat2, by_mount_id) if sys.platform == "linux" else (by_device,)
 """The best first."""
 
 
-def first_way(ways: Sequence[OpenInside] = WAYS) -> OpenInside:
+def first_opener(openers: Sequence[OpenInside] = OPENERS) -> OpenInside:
     """The first of the ways that works on this machine; when none does, one that refuses every directory."""
     root = os.open("/", os.O_RDONLY | NO_FOLLOW)
     try:
-        for way in ways:
+        for opener in openers:
             with suppress(OSError):
-                os.close(way(root, "."))
-                return way
+                os.close(opener(root, "."))
+                return opener
     finally:
         os.close(root)
     return _refused

@@ -52,8 +52,8 @@ def test_each_instance_that_goes_now_is_counted_once(sides: BeforeAfter) -> None
 def test_each_instance_that_stays_now_is_counted_once(sides: BeforeAfter) -> None:
     kept = evicted(sides, sides.before) - evicted(sides, sides.after)
     found = of_kinds(list(retention_effects(sides)), FEWER)
-    is_told = sides.is_still_managed and sides.after.on_cluster.retention is not None
-    assert sum(each.count for each in found) == (len(kept) if is_told else 0)
+    is_reported = sides.is_still_managed and sides.after.on_cluster.retention is not None
+    assert sum(each.count for each in found) == (len(kept) if is_reported else 0)
 
 
 @given(changes())
