@@ -1,4 +1,4 @@
-"""Retention of tables: `spark-submit entrypoints/retention.py` on a real metastore, and what Spark reads then."""
+"""Retention of tables on a real metastore, in this process or by spark-submit, and what Spark reads then."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import hdfs_native
@@ -104,16 +105,17 @@ def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
     before = {table: (repo.names(table), tree(place)) for table, place in tables.items() if place != Path()}
 
     options = ("--all", "--all-clusters")
-    plan = _submitted(java_home, repo, *options, "--dry-run")
+    run = run_here if of_format == "ORC" else partial(_submitted, java_home)
+    plan = run(repo, *options, "--dry-run")
     planned = json.loads(plan.stdout)
     assert plan.returncode == 0, plan.stderr
     assert {item["outcome"] for item in planned["items"]} == {"planned"}
     assert len(planned["items"]) == len(tables) * len(OLD) * len(REGIONS) * 2
     assert before == {table: (repo.names(table), tree(tables[table])) for table in before}
 
-    run = _submitted(java_home, repo, *options)
-    result = json.loads(run.stdout)
-    assert (run.returncode, {item["outcome"] for item in result["items"]}) == (0, {"done"}), run.stderr
+    done = run(repo, *options)
+    result = json.loads(done.stdout)
+    assert (done.returncode, {item["outcome"] for item in result["items"]}) == (0, {"done"}), done.stderr
     assert result["plan_digest"] == planned["plan_digest"]
     assert {each["not_conforming"]["count"] for each in result["feeds"]} == {len(REGIONS)}  # ds is null
 
@@ -201,6 +203,7 @@ def test_what_is_wrong_with_one_table_stops_no_other(repo: TableRepo, run_here: 
     assert repo.names("iceberg") == [f"ds={day}" for day in OLD]
 
 
+@pytest.mark.extended
 def test_a_metastore_that_is_down_is_named_and_nothing_is_lost(
     repo: TableRepo, restartable_metastore: HiveMetastoreServer, tmp_path: Path, run_here: RunHere
 ) -> None:

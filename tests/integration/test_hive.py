@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,11 @@ from tests.testbed.metastore import HiveMetastoreServer
 from tests.testbed.s3 import S3Store
 from toolkit.catalog.model import Column, TableKind
 
+REPLICATION = (("hive_replication",),)
+BY_FILES = (
+    ("hive_export", "--cluster", "primary", "--to", "{files}"),
+    ("hive_import", "--cluster", "backup", "--from", "{files}"),
+)
 RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
 
 
@@ -285,14 +291,13 @@ def test_a_diff_names_what_is_missing_too_much_and_different(copies: TableCopies
 
 
 @pytest.mark.slow
-def test_spark_submit_replicates_exports_and_imports(copies: TableCopies, tmp_path: Path, java_home: Path) -> None:
+@pytest.mark.parametrize("copied_by", [REPLICATION, pytest.param(BY_FILES, marks=pytest.mark.extended)])
+def test_spark_submit_replicates_exports_and_imports(
+    copies: TableCopies, tmp_path: Path, java_home: Path, copied_by: Sequence[Sequence[str]]
+) -> None:
     filled(copies.source)
-    to = f"file://{tmp_path}/exports"
-    for name, more in (
-        ("hive_replication", ()),
-        ("hive_export", ("--cluster", "primary", "--to", to)),
-        ("hive_import", ("--cluster", "backup", "--from", to)),
-    ):
+    for name, *options in copied_by:
+        more = [each.format(files=f"file://{tmp_path}/exports") for each in options]
         command = [str(BIN / "spark-submit"), str(ROOT / f"entrypoints/{name}.py"), *copies.arguments(*more)]
         ran = subprocess.run(
             [*command, "--output", "json"],

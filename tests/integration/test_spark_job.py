@@ -53,8 +53,14 @@ def question(place: Path, *expectations: RequestedExpectation, shows_values: boo
     return replace(requested, **more)  # type: ignore[arg-type]
 
 
+FORMATS = ("csv", *(pytest.param(each, marks=pytest.mark.extended) for each in ("json", "orc")))
+UNREADABLE = ("garbage", "nowhere", pytest.param("not of the format", marks=pytest.mark.extended))
+EXTENDED = {"json", "orc", "a column that is no number", "a table without partitions", "lines", "sample"}
+"""Questions of extended tests: each takes Spark a second."""
+
+
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
+def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
     """All that is judged in one Spark, since its start is most of the time."""
     folder = tmp_path_factory.mktemp("judging")
     rows, none, csv, json, orc, many = (folder / name for name in ("rows", "none", "csv", "json", "orc", "many"))
@@ -117,6 +123,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
         "nowhere": question(folder / "nowhere", *usual),
         "not of the format": question(csv, *usual, format="orc"),
     }  # fmt: skip
+    here = (item for item in request.session.items if item.path == request.path)
+    if not any(item.get_closest_marker("extended") for item in here):
+        requested = {name: question for name, question in requested.items() if name not in EXTENDED}
     return answers_to(folder / "answers", made, requested)
 
 
@@ -175,7 +184,7 @@ def test_a_directory_without_files_has_no_rows_and_no_columns(answers: Mapping[s
     assert (not_null.success, not_null.error) == (False, "the data have no column id")
 
 
-@pytest.mark.parametrize("which", ["csv", "json", "orc"])
+@pytest.mark.parametrize("which", FORMATS)
 def test_each_format_is_read_with_its_options(answers: Mapping[str, Answer], which: str) -> None:
     answer = answers[which]
     assert (answer.refused, answer.rows) == ("", 3)
@@ -191,11 +200,13 @@ def test_keys_of_partitions_are_columns_and_parts_are_one_table(answers: Mapping
     assert (colo.success, colo.unexpected) == (False, 2001)
 
 
+@pytest.mark.extended
 def test_a_table_is_read_with_its_own_types(answers: Mapping[str, Answer]) -> None:
     assert "cannot be read" in answers["a column that is no number"].refused
     assert [each.success for each in answers["a table without partitions"].findings] == [True, True]
 
 
+@pytest.mark.extended
 def test_fields_of_lines_are_found_as_hive_finds_them(answers: Mapping[str, Answer]) -> None:
     answer = answers["lines"]
     assert (answer.rows, answer.refused) == (4, "")
@@ -203,6 +214,7 @@ def test_fields_of_lines_are_found_as_hive_finds_them(answers: Mapping[str, Answ
     assert [each.success for each in answer.findings[2:]] == [True, True, False]
 
 
+@pytest.mark.extended
 def test_a_sample_is_judged_but_all_rows_are_counted(answers: Mapping[str, Answer]) -> None:
     between, count = answers["sample"].findings
     assert answers["sample"].rows == 2000
@@ -211,7 +223,7 @@ def test_a_sample_is_judged_but_all_rows_are_counted(answers: Mapping[str, Answe
     assert (count.success, count.observed) == (True, "2000")
 
 
-@pytest.mark.parametrize("which", ["garbage", "nowhere", "not of the format"])
+@pytest.mark.parametrize("which", UNREADABLE)
 def test_data_that_cannot_be_read_are_refused_whole(answers: Mapping[str, Answer], which: str) -> None:
     answer = answers[which]
     assert "cannot be read" in answer.refused

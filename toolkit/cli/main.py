@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from copy import copy
 from typing import Annotated
 
 import typer
+from typer.models import TyperInfo
 
 from toolkit import __version__
 from toolkit.cli import (
@@ -98,9 +100,15 @@ def app_of(program: typer.Typer, argv: Sequence[str]) -> typer.Typer:
         program: of many commands.
         argv: when its first is the name of none of them, all are wanted: for the help, or to say what there is.
     """
-    named = argv[0] if argv else None
-    part = typer.Typer(name=program.info.name, no_args_is_help=True, pretty_exceptions_enable=False)
-    part.registered_callback = program.registered_callback
-    part.registered_groups = [each for each in program.registered_groups if each.name == named]
+    named = argv[0] if argv else ""
+    part = copy(program)
+    part.registered_groups = [_asked_group(each, argv[1:]) for each in program.registered_groups if each.name == named]
     part.registered_commands = [each for each in program.registered_commands if each.name == named]
     return part if part.registered_groups or part.registered_commands else program
+
+
+def _asked_group(group: TyperInfo, argv: Sequence[str]) -> TyperInfo:
+    part = copy(group)
+    if group.typer_instance is not None:
+        part.typer_instance = asked_of(group.typer_instance, argv)
+    return part

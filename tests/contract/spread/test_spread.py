@@ -43,7 +43,11 @@ def stopping(when: Callable[[], bool]) -> Callable[[], None]:
     return check
 
 
-@pytest.fixture(scope="module", params=["here", "local", "standalone"])
+LOCAL_SPARK = pytest.param("local", marks=pytest.mark.extended)
+"""The same code as on a cluster, without its faults."""
+
+
+@pytest.fixture(scope="module", params=["here", LOCAL_SPARK, "standalone"])
 def spread(request: pytest.FixtureRequest, java_home: Path) -> Iterator[ExecutorPool]:
     """One of the implementations; of Spark's only one at a time."""
     if request.param == "here":
@@ -60,7 +64,7 @@ def spread(request: pytest.FixtureRequest, java_home: Path) -> Iterator[Executor
                 yield machines
 
 
-on_spark = pytest.mark.parametrize("spread", ["local", "standalone"], indirect=True, scope="module")
+on_spark = pytest.mark.parametrize("spread", [LOCAL_SPARK, "standalone"], indirect=True, scope="module")
 on_executors = pytest.mark.parametrize("spread", ["standalone"], indirect=True, scope="module")
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from tests.databases.ledgers import open_ledger
 from tests.unit.cli.running import Feedctl
 from toolkit.config_source.creation import create_repo
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.schema_version import create_tables
 
 TEMPLATE = Path(__file__).parents[3] / "config_repo_template"
 
@@ -47,11 +44,7 @@ def own_repo(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cli_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+def cli_ledger(sqlite_ledger: Ledger, sqlite_ledger_url: sa.URL, monkeypatch: pytest.MonkeyPatch) -> Ledger:
     """An empty ledger of the test's own, open, as the one that commands find."""
-    file = tmp_path / "ledger.db"
-    monkeypatch.setenv("FEEDCTL_LEDGER", f"sqlite:///{file}")
-    opened = open_ledger(sa.URL.create("sqlite", database=str(file)))
-    opened.write(lambda tx: create_tables(tx.connection, str(file)))
-    yield opened
-    opened.close()
+    monkeypatch.setenv("FEEDCTL_LEDGER", f"sqlite:///{sqlite_ledger_url.database}")
+    return sqlite_ledger

@@ -98,5 +98,13 @@ def test_a_repo_without_problems_is_loaded_and_linted_without_what_explains_prob
 def test_only_the_command_that_is_asked_for_is_built_and_all_when_none_of_them_is() -> None:
     assert [each.name for each in app_of(app, ["lint", "--help"]).registered_commands] == ["lint"]
     assert [each.name for each in app_of(app, ["entity", "list"]).registered_groups] == ["entity"]
+    assert _commands_of_entity("entity", "list", "--kind", "feed") == ["list"]
     for argv in ([], ["--help"], ["--version"], ["lnt"], ["--", "lint"]):
         assert app_of(app, argv) is app
+        assert len(_commands_of_entity("entity", *argv)) > 1
+
+
+def _commands_of_entity(*argv: str) -> list[str | None]:
+    (group,) = app_of(app, argv).registered_groups
+    assert group.typer_instance is not None
+    return [each.name for each in group.typer_instance.registered_commands]

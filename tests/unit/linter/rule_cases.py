@@ -53,7 +53,7 @@ def cases() -> list[Case]:
 
 
 def _in_file(path: Path) -> list[Case]:
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     return [_case(path.stem, item) for item in document["cases"]]
 
 
