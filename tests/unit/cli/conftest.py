@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from tests.proof.changes import only_actions_change_data
 from tests.unit.cli.running import Feedctl
 from toolkit.config_source.creation import create_repo
 from toolkit.ledger.database import Ledger
 
 TEMPLATE = Path(__file__).parents[3] / "config_repo_template"
+
+
+@pytest.fixture(autouse=True)
+def _only_actions_change_data(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fail each test of a command that changes data outside a batch or a recovery of an action."""
+    with only_actions_change_data(monkeypatch):
+        yield
 
 
 @pytest.fixture
