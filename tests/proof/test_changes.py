@@ -54,10 +54,10 @@ OPENED_FOR_CHANGES = {
     "toolkit/transfer/spread_copy.py": "on an executor, for a batch that let it begin",
 }
 REMOVES_ITS_OWN_FILES = {
-    "toolkit/bootstrap/spark_validation.py": "a temporary directory with question and answer",
-    "toolkit/cli/exporting.py": "an export that was not finished",
+    "toolkit/quality/spark_validation.py": "a temporary directory with question and answer",
+    "toolkit/cli/export_files.py": "an export that was not finished",
     "toolkit/config_source/entity_cache.py": "the user's cache",
-    "toolkit/migration/placing.py": "a config repo that was not finished",
+    "toolkit/migration/new_files.py": "a config repo that was not finished",
     "toolkit/plain_files.py": "a file beside the one that it replaces",
     "toolkit/programs/log_folder.py": "folders of logs",
     "toolkit/programs/spark_sql.py": "a step's own files",

@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.commands import ROOT
 from tests.e2e.retention_process import Repo
 from tests.e2e.retention_runs import looking_into, sqlite_url
+from tests.proof import copying
 from tests.proof.copying import CopyOptions, execute
 from tests.short_leases import short_leases
 from toolkit.ledger import events
@@ -24,6 +25,7 @@ from toolkit.ledger.runs.queries import RunFilter
 from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.rendering.tables import ResultFormat
 from toolkit.result import ExitCode
+from toolkit.storage import STAGING_PREFIX
 
 FEED = """\
 kind: feed
@@ -104,6 +106,13 @@ def _files(*days: int) -> list[str]:
     return [f"2026/03-{day:02d}/{file}" for day in days for file in ("a", "part/b")]
 
 
+def test_a_new_action_is_small() -> None:
+    of_its_own, _, around = Path(copying.__file__).read_text(encoding="utf-8").partition("# How it is put together")
+    lines, lines_around = (len(text.splitlines()) for text in (of_its_own + around, around))
+    assert lines < 300
+    assert lines_around < 100, "wiring, view and command; the rest is the action's package"
+
+
 def test_a_dry_run_shows_what_is_due_and_touches_nothing(scene: Scene) -> None:
     scene.fill(1, 2, 3, 4)
     code, result = scene.run(dry_run=True)
@@ -164,7 +173,7 @@ def test_a_copy_that_died_in_its_middle_is_never_half_visible_and_the_next_run_m
     command = [sys.executable, "-c", DIES, *arguments]
     died = subprocess.run(command, cwd=ROOT, timeout=60, check=False, capture_output=True)
     assert died.returncode == -signal.SIGXFSZ, died.stderr
-    begun = [path for path in scene.copied() if ".feedctl-copying-" in path]
+    begun = [path for path in scene.copied() if f"/{STAGING_PREFIX}" in path]
     assert begun  # of the one in whose middle it died
     whole = {path.name for path in (scene.into / "clicks/2026").glob("03-*")}
     assert f"03-{day:02d}" not in whole
@@ -172,7 +181,7 @@ def test_a_copy_that_died_in_its_middle_is_never_half_visible_and_the_next_run_m
     code, result = _as_soon_as_the_lease_is_free(scene)
     assert (code, scene.copied()) == (0, _files(1, 2, 3))
     assert (scene.into / f"clicks/2026/03-{day:02d}/part/b").stat().st_size == LIMIT + 1
-    assert "an earlier run left 3 copies open" in result["feeds"][0]["notes"][0]  # type: ignore[index]
+    assert "an earlier run died: of its 3 open copies" in result["feeds"][0]["notes"][0]  # type: ignore[index]
     statuses, written, reported = scene.ledger()
     assert (statuses[0], statuses[-1]) == (RunStatus.KILLED, RunStatus.SUCCEEDED)
     first = {key: (state, code) for key, state, code in written[:3]}

@@ -102,13 +102,13 @@ def app_of(program: typer.Typer, argv: Sequence[str]) -> typer.Typer:
     """
     named = argv[0] if argv else ""
     part = copy(program)
-    part.registered_groups = [_asked_group(each, argv[1:]) for each in program.registered_groups if each.name == named]
+    part.registered_groups = [_group_of(each, argv[1:]) for each in program.registered_groups if each.name == named]
     part.registered_commands = [each for each in program.registered_commands if each.name == named]
     return part if part.registered_groups or part.registered_commands else program
 
 
-def _asked_group(group: TyperInfo, argv: Sequence[str]) -> TyperInfo:
+def _group_of(group: TyperInfo, argv: Sequence[str]) -> TyperInfo:
     part = copy(group)
     if group.typer_instance is not None:
-        part.typer_instance = asked_of(group.typer_instance, argv)
+        part.typer_instance = app_of(group.typer_instance, argv)
     return part
