@@ -19,22 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from operator import eq
 from typing import TYPE_CHECKING
 
 from toolkit.availability import is_there
 from toolkit.errors import StopRequested
-from toolkit.storage import (
-    REPLACED_PREFIX,
-    STAGING_PREFIX,
-    FileKind,
-    NotFound,
-    StorageError,
-    WrongKind,
-    aside_name,
-)
+from toolkit.storage import REPLACED_PREFIX, STAGING_PREFIX, FileKind, NotFound, StorageError, WrongKind, aside_name
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers, FilesFailed, NotReadAgain
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
@@ -158,13 +150,10 @@ class Publication:
             FilesFailed: not all could be copied.
             CopyDiffers: what was written is read again with other bytes.
         """
-        of = root or self.source
-
-        def copy(files: Sequence[FileCopy]) -> list[Copied]:
-            is_progress, overwrite = self.is_progress and of == self.source, not self.is_only_copy or into != self.unit
-            return self.files.copy(of, into, files, is_progress=is_progress, overwrite=overwrite)
-
-        digests = self._in_parts(copy, names, tree, (of, into), FilesFailed)
+        ends = (root or self.source, into)
+        is_progress, overwrite = self.is_progress and root is None, not self.is_only_copy or into != self.unit
+        copy = partial(self.files.copy, *ends, is_progress=is_progress, overwrite=overwrite)
+        digests = self._in_parts(copy, names, tree, ends, FilesFailed)
         for name, digest in self.digests(into, tree, names).items() if self.is_only_copy else ():
             if digests.get(name) != digest:
                 raise CopyDiffers(path=below(into, name))
@@ -177,7 +166,7 @@ class Publication:
             NotReadAgain: not all could be read.
         """
         files = [name for name in names if tree[name].kind is FileKind.FILE]
-        return self._in_parts(lambda part: self.files.read(root, part), files, tree, (root, root), NotReadAgain)
+        return self._in_parts(partial(self.files.read, root), files, tree, (root, root), NotReadAgain)
 
     def _in_parts(
         self,
@@ -187,8 +176,7 @@ class Publication:
         ends: tuple[CanonicalPath, CanonicalPath],
         error: type[FilesFailed],
     ) -> dict[str, str]:
-        digests: dict[str, str] = {}
-        rest = iter(names)
+        digests, rest = dict[str, str](), iter(names)
         while part := {below(ends[1], name): name for name in islice(rest, FILES_AT_ONCE)}:
             results = work([file_copy(*ends, name, tree[name]) for name in part.values()])
             failed = [each for each in results if each.code]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -170,9 +171,7 @@ class ReplicationAction:
         if left.kind == REMOVE:
             remove(system, unit.parent.child(aside_name(unit.name)), plan.target.target)  # the removal had begun
             return not is_there(system, unit)
-        staging = plan.target.staging(work)
-        may_publish = partial(staging.may_publish, unit) if staging is not None else lambda: False
-        was_published = finish(system, unit, str(left.run_id), plan.target.target_base, may_publish)
+        was_published = finish(plan.target, unit, str(left.run_id), work)
         return was_published or not any(item.target == unit for item in plan.items)
 
     def batches(self, plan: ReplicationPlan, work: RunContext) -> Generator[Batch[UnitItem], Applied[UnitItem], None]:
@@ -251,12 +250,12 @@ class _CopyBatch:
         refusal = work.guard.refusal(target.target_base, must_look=True)
         if refusal is not None:
             return refusal.of(item), None
-        publish = partial(self.publisher.publish, is_last=self.is_last)
+        publish, began = partial(self.publisher.publish, is_last=self.is_last), time.monotonic()
         published = attempted(work, publish, failures=(StorageError, QualityFailed))
         if isinstance(published, FailedAttempt):
             return published.of(item), None
-        taken = round(published.seconds * 1000)
-        self.plan.detail.counters.update(TIMETAKEN=taken, COPY=published.files, BYTESCOPIED=published.bytes)
+        taken = round((time.monotonic() - began) * 1000)
+        self.plan.detail.counters.update(TIMETAKEN=taken, COPY=item.files, BYTESCOPIED=item.bytes)
         return ItemResult.done(item), published
 
 

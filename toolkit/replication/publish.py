@@ -6,8 +6,6 @@ last. On an object store files are written where they belong, between the remova
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -32,25 +30,18 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.staged_unit import StagedUnit
     from toolkit.actions.staging import InstanceStaging
-    from toolkit.storage import FileSystem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Published:
-    """Cost of a published unit.
+    """Outcome of a published unit.
 
     Attributes:
-        files: so many were copied.
-        bytes: in them.
-        seconds: from the first effect to the last.
         digests: of the files that were copied, by their names in the unit.
         is_complete: the parts of all sources are there, and the flag where the feed has one.
         notes: for the user.
     """
 
-    files: int
-    bytes: int
-    seconds: float
     digests: dict[str, str]
     is_complete: bool
     notes: tuple[str, ...] = ()
@@ -112,21 +103,14 @@ class Publisher:
             QualityFailed: it must not be announced; it waits where nobody reads, or without the flag.
             StopRequested: the run was stopped, or called off, before it was published.
         """
-        began, item, digests = time.monotonic(), self.item, dict[str, str]()
+        item, digests = self.item, dict[str, str]()
         if item.kind == COPY:
             self.notes += self.preservation.refused(item.target)
             digests = self._published()
         if item.kind == REMOVE:
             self._remove_dropped()
         is_complete = is_last and self._complete()
-        return Published(
-            files=item.files,
-            bytes=item.bytes,
-            seconds=time.monotonic() - began,
-            digests=digests,
-            is_complete=is_complete,
-            notes=tuple(self.notes),
-        )
+        return Published(digests=digests, is_complete=is_complete, notes=tuple(self.notes))
 
     def _published(self) -> dict[str, str]:
         item, capabilities = self.item, self.publication.system.capabilities
@@ -240,25 +224,22 @@ class Publisher:
         return {name: entry for name, entry in tree.items() if name != self.target.flag}
 
 
-def finish(
-    system: FileSystem,
-    unit: CanonicalPath,
-    run: str,
-    base: CanonicalPath,
-    may_publish: Callable[[], bool] = lambda: False,
-) -> bool:
-    """Recover a unit as `recover` does; a whole copy that is not validated yet goes on waiting.
+def finish(target: ReplicationTarget, unit: CanonicalPath, run: str, work: RunContext) -> bool:
+    """Recover a unit of an instance as `recover` does; a complete copy that is not validated yet stays staged.
 
     Args:
-        system: the store of the target.
+        target: the instance.
         unit: that a run worked on.
         run: of the run that is dead.
-        base: bounds every effect.
-        may_publish: whether what waits to be validated may be published.
+        work: of this run.
     """
-    waiting = staging_place(unit)
-    staged = lambda: waiting if is_there(system, waiting) and may_publish() else None  # noqa: E731
-    was_replaced = recover(system, unit, run, base, staged)
+    system, place, staging = work.stores(unit), staging_place(unit), target.staging(work)
+
+    def staged() -> CanonicalPath | None:
+        may_publish = staging is not None and is_there(system, place) and staging.may_publish(unit)
+        return place if may_publish else None
+
+    was_published = recover(system, unit, run, target.target_base, staged)
     if not is_there(system, whole_of(unit)):
-        remove(system, waiting, base)
-    return was_replaced
+        remove(system, place, target.target_base)
+    return was_published

@@ -11,12 +11,13 @@ import pytest
 
 from tests.unit.actions.fake_action import context
 from toolkit.actions.guard import Guard
+from toolkit.actions.publication import recover
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.ledger.manifests import Manifest, ManifestFile
 from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.replication.completeness import Completeness, mark_of
 from toolkit.replication.planner import ReplicationPlanner
-from toolkit.replication.publish import Published, Publisher, finish
+from toolkit.replication.publish import Published, Publisher
 from toolkit.replication.targets import REMOVE, CopyRules, ReplicationPlan, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -143,7 +144,7 @@ def test_whichever_effect_is_the_last_one_no_reader_finds_a_mixture_and_a_rerun_
             died_without_flag += not instance.is_announced
         plan = instance.plan(overwrite=False)
         for part in PARTS:
-            finish(LocalFileSystem(), instance.target.target.child(part), "1", instance.target.target_base)
+            recover(LocalFileSystem(), instance.target.target.child(part), "1", instance.target.target_base)
         instance.publish(Watched(instance.look), "2", plan)
         assert (instance.mixed, instance.generations()) == (0, {"newer"}), lives
         assert instance.is_announced, lives

@@ -10,10 +10,11 @@ import pytest
 
 from tests.unit.actions.fake_action import context
 from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
+from toolkit.actions.publication import recover
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.replication.errors import TargetChanged
 from toolkit.replication.planner import ReplicationPlanner
-from toolkit.replication.publish import Published, Publisher, finish
+from toolkit.replication.publish import Published, Publisher
 from toolkit.replication.targets import CopyRules, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import StorageError, StorageFailure
@@ -123,7 +124,7 @@ def test_whichever_effect_fails_or_is_the_last_one_readers_see_old_or_new_in_the
             publish(place, Breaking(number, failure))
         except (StorageError, Dead):
             base = CanonicalPath.parse(f"file://{place}/to")
-            finish(LocalFileSystem(), base.child("x"), "1", base)
+            recover(LocalFileSystem(), base.child("x"), "1", base)
             assert [each.name for each in (place / "to").iterdir()] == ["x"], number
         results.append(seen(place / "to/x"))
         assert results[-1] in (OLD, NEW), number

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -95,10 +94,7 @@ class Copying:
         """What the next run does first with what the last has left."""
         target, plain = self.target, LocalFileSystem()
         work = replace(context(NeverStopped()), stores=lambda _: plain, validator=self.validator)
-        staging = target.staging(work)
-        assert staging is not None
-        may_announce = partial(staging.may_publish, target.target)
-        return finish(plain, target.target, str(self.runs), target.target_base, may_announce)
+        return finish(target, target.target, str(self.runs), work)
 
     def seen(self) -> dict[str, str]:
         """What readers find."""
