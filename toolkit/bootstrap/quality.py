@@ -1,4 +1,4 @@
-"""The gate of a run, wired; what judges and what draws pages is loaded when something is judged."""
+"""Wiring of the validator of a run; the process and the pages are loaded when something is validated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolkit.variables import Variables
 
 _DRAWN = 30
-"""So many verdicts before are in the little drawings of a page."""
+"""So many earlier results are in the drawings of a page."""
 
 
 def suite_validator(
@@ -39,14 +39,14 @@ def suite_validator(
     author: Author,
     variables: Variables,
 ) -> SuiteValidator:
-    """The gate of a run, or of a command.
+    """Return the validator of a run.
 
     Args:
         snapshot: of the config repo.
         repository: its entities.
         ledger: None: the user chose to do without.
         stores: for listing.
-        author: whose data are judged.
+        author: the run that wrote the data.
         variables: of the process.
     """
     return SuiteValidator(
@@ -61,7 +61,7 @@ def suite_validator(
 
 
 def _process(variables: Variables, cluster: Cluster) -> ValidationProcess:
-    from toolkit.quality.spark_validation import SparkValidation  # noqa: PLC0415 - most runs judge nothing
+    from toolkit.quality.spark_validation import SparkValidation  # noqa: PLC0415 - most runs validate nothing
 
     return SparkValidation(cluster=cluster, variables=variables)
 

@@ -59,8 +59,8 @@ class ValidateOptions:
         cluster: None: there is one alone.
         nominal_time: of the instance.
         repo: the config repo, and the variables of the process.
-        dry_run: nothing is judged.
-        allow_dirty: judge by a checkout with uncommitted changes.
+        dry_run: nothing is validated.
+        allow_dirty: validate by a checkout with uncommitted changes.
     """
 
     feed: str

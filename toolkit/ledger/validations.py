@@ -1,4 +1,4 @@
-"""Verdicts on data before they are announced: each on exactly the files that were judged (ADR 0049)."""
+"""Validation results of data before it is published: each on exactly the validated files (ADR 0049)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnitAddress:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewValidationResult:
-    """A verdict to be recorded; the fields are columns of `verdict`, where each is explained."""
+    """A result to be recorded; the fields are columns of `verdict`, where each is explained."""
 
     run_id: int | None
     life_cycle: LifeCycle | None
@@ -62,7 +62,7 @@ class NewValidationResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValidationResult(NewValidationResult):
-    """A verdict of the ledger."""
+    """A result of the ledger."""
 
     verdict_id: int
     recorded_at: datetime
@@ -105,7 +105,7 @@ class Figure:
 
 
 class CannotDecide(InvalidInput):
-    """A verdict that nobody can decide any more, or not on this data.
+    """A result that nobody can decide any more, or not on this data.
 
     Args:
         unit: see `UnitAddress`.
@@ -120,7 +120,7 @@ class CannotDecide(InvalidInput):
 
 
 def record(tx: Transaction, new: NewValidationResult, findings: Sequence[StoredFinding]) -> int:
-    """Keep a verdict with all that was found, and return its number."""
+    """Keep a result with all that was found, and return its number."""
     values = {**asdict(new), "suites": json.dumps(new.suites)}
     number = tx.insert(verdict, **values, recorded_at=tx.now())
     rows = [{**asdict(each), "verdict_id": number, **_packed(each)} for each in findings]
@@ -130,7 +130,7 @@ def record(tx: Transaction, new: NewValidationResult, findings: Sequence[StoredF
 
 
 def on_data(tx: Transaction, address: UnitAddress, data_digest: str, suites_digest: str) -> ValidationResult | None:
-    """The newest verdict on exactly this data by exactly these suites; what was judged by hand does not count."""
+    """The newest result on exactly this data by exactly these suites; what was validated by hand does not count."""
     exact = (verdict.c.data_digest == data_digest, verdict.c.suites_digest == suites_digest)
     return _newest(tx, *_of(address), *exact, ~verdict.c.is_by_hand)
 
@@ -144,7 +144,7 @@ def on_layout(tx: Transaction, address: UnitAddress, layout_digest: str, suites_
 def newest_of(
     tx: Transaction, feed: str, *, cluster: str | None = None, instance_key: str | None = None, most: int = 100
 ) -> list[ValidationResult]:
-    """The newest verdict on each unit of a feed, newest instance first; by hand and not, each by itself.
+    """The newest result on each unit of a feed, newest instance first; by hand and not, each by itself.
 
     Args:
         tx: of the ledger.
@@ -166,7 +166,7 @@ def newest_of(
 
 
 def findings_of(tx: Transaction, verdict_ids: Sequence[int]) -> dict[int, list[StoredFinding]]:
-    """Return the results of expectations by verdict, suite and position."""
+    """Return the results of expectations by result, suite and position."""
     found: dict[int, list[StoredFinding]] = {each: [] for each in verdict_ids}
     of = verdict_finding.c
     for chunk in in_chunks(verdict_ids):
@@ -179,7 +179,7 @@ def findings_of(tx: Transaction, verdict_ids: Sequence[int]) -> dict[int, list[S
 def history(
     tx: Transaction, feed: str, expectation: str, *, cluster: str | None = None, most: int = 1000
 ) -> list[tuple[ValidationResult, StoredFinding]]:
-    """Return the results of one type of expectation over a feed's instances, the newest verdict first.
+    """Return the results of one type of expectation over a feed's instances, the newest result first.
 
     Args:
         tx: of the ledger.
@@ -210,13 +210,13 @@ def history(
 
 
 def figures_of(tx: Transaction, feed: str, cluster: str, most: int) -> list[Figure]:
-    """A figure of each expectation of the last verdicts on a feed's instances, oldest first: what a page draws.
+    """A figure of each expectation of the last results on a feed's instances, oldest first: what a page draws.
 
     Args:
         tx: of the ledger.
         feed: name.
         cluster: where.
-        most: so many verdicts.
+        most: so many results.
     """
     of = verdict.c
     last = sa.select(of.verdict_id).where(of.feed == feed, of.cluster == cluster, ~of.is_by_hand)
@@ -226,7 +226,7 @@ def figures_of(tx: Transaction, feed: str, cluster: str, most: int) -> list[Figu
 
 
 def previous_rows(tx: Transaction, feed: str, cluster: str, instance_key: str) -> int | None:
-    """The rows of the newest older instance that was admitted, all its units together; None: nobody knows of any."""
+    """The rows of the newest older instance that was published, all its units together; None: nobody knows of any."""
     of = verdict.c
     older = (of.feed == feed, of.cluster == cluster, of.instance_key < instance_key, ~of.is_by_hand)
     publishable = (is_one_of(of.state, *PUBLISHABLE), of.rows.is_not(None))
@@ -243,18 +243,18 @@ def previous_rows(tx: Transaction, feed: str, cluster: str, instance_key: str) -
 def decide(
     tx: Transaction, verdict_id: int, state: ValidationState, data_digest: str, *, who: str, reason: str
 ) -> None:
-    """Release or reject what is blocked, or what nobody could judge.
+    """Release or reject what is blocked, or what could not be validated.
 
     Args:
         tx: of the ledger.
-        verdict_id: the newest verdict on the data.
+        verdict_id: the newest result on the data.
         state: `ValidationState.RELEASED` or `ValidationState.REJECTED`.
         data_digest: of the data as they lie there now.
         who: decides.
         reason: for it.
 
     Raises:
-        CannotDecide: the verdict is about other data, is not the newest, or was decided.
+        CannotDecide: the result is about other data, is not the newest, or was decided.
     """
     found = tx.row(_Decided, tx.locked(_with_number(verdict_id)))
     why = _against(tx, found, data_digest)
@@ -270,7 +270,7 @@ def why_not(tx: Transaction, verdict_id: int, data_digest: str) -> str:
 
 
 def state_of(tx: Transaction, verdict_id: int) -> ValidationState | None:
-    """Return the state of a verdict, or None if there is none of that number."""
+    """Return the state of a result, or None if there is none of that number."""
     found = tx.row(_Decided, _with_number(verdict_id))
     return None if found is None else found.state
 

@@ -220,7 +220,7 @@ class ProcessSite:
         return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
 
     def quality_of(self, name: str) -> Quality | None:
-        """How an output is judged: as its feed is on the cluster, and by its own suites; None: it is not.
+        """How an output is validated: as its feed is on the cluster, and by its own suites; None: it is not.
 
         Raises:
             UnknownName: its feed is not on the cluster.

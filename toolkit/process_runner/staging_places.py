@@ -1,4 +1,4 @@
-"""Where the steps of a process write what is judged before anybody is told, and what cannot be judged."""
+"""Places of outputs that are validated before they are published, and outputs that cannot be validated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def as_written(site: ProcessSite, output: PlannedOutput) -> PlannedOutput:
-    """An output where the steps write it: in its gate place when it is judged."""
+    """Return an output where the steps write it: in its staging place if it is validated."""
     path = output.instance.paths.get(LocationType.DATA)
     if path is None or site.quality_of(output.name) is None:
         return output
@@ -24,7 +24,7 @@ def as_written(site: ProcessSite, output: PlannedOutput) -> PlannedOutput:
 
 
 def unvalidated_table(site: ProcessSite) -> NotImplementedYet | None:
-    """Why a process cannot be run that makes a table which is to be judged: steps write partitions where all read."""
+    """Return why a process with a validated table as output cannot run: steps write partitions where all read."""
     for name, each in site.process.outputs.items():
         if site.quality_of(name) is not None and site.feeds[each.feed].table_on(site.cluster.name) is not None:
             return NotImplementedYet(

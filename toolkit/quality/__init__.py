@@ -1,1 +1,1 @@
-"""Judging data by suites of expectations: the gate, the process that judges, verdicts, and a page for each."""
+"""Validation of data by suites of expectations: the validator, its process, decisions of people, result pages."""

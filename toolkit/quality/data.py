@@ -1,4 +1,4 @@
-"""Which data a verdict is on: the files as they lie there, and all that they were judged by."""
+"""Identity of validated data: its files as they are, and all that they were validated by."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class DataPrint:
         layout_digest: of names and sizes alone, which a copy keeps.
         files: how many.
         bytes: in them.
-        unread: why a verdict would not be on all of it: a file that Spark leaves out without a word, or a link, behind
+        unread: why a result would not be on all of it: a file that Spark leaves out without a word, or a link, behind
             which everything may change unseen; empty: it would be.
     """
 
@@ -45,7 +45,7 @@ class DataPrint:
 def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
     """List what was written.
 
-    Flags and what begins with a dot or an underscore are no data: nobody judges them, and a flag comes later.
+    Flags and what begins with a dot or an underscore are no data: they are not validated, and a flag comes later.
 
     Raises:
         StorageError: it cannot be listed.
@@ -93,7 +93,7 @@ def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
     """Return the digest of everything that a validation depends on besides the data."""
     quality, table = written.quality, written.table
     basis = {
-        "names": quality.suites,  # one that is not there judges nothing, and is no reason to take another's verdict
+        "names": quality.suites,  # one that is not there validates nothing, and is no reason to take another's result
         "suites": [{"name": each.name, "expectations": [asdict(one) for one in each.expectations]} for each in suites],
         "on_failure": quality.on_failure,
         "format": quality.format,

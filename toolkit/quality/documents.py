@@ -115,8 +115,8 @@ class Answer:
         findings: one for each expectation asked, in their order; an answer with fewer is none.
         rows: of the data, all of it.
         seconds: it took, without the start of Spark.
-        engine: name and version of what judged.
-        refused: why nothing could be judged: unreadable data, a library that is missing; empty: it was judged.
+        engine: name and version of what validated.
+        refused: why nothing could be validated: unreadable data, a library that is missing; empty: it was validated.
     """
 
     findings: tuple[ExpectationResult, ...] = ()

@@ -38,7 +38,7 @@ _RAISED = (
     *(GreatExpectationsError, PySparkException, Py4JError, ArithmeticError, AssertionError, AttributeError),
     *(LookupError, OSError, RuntimeError, TypeError, ValueError),
 )
-"""By it for what it does not know or cannot compute; anything else ends the process, and nothing is admitted."""
+"""By it for what it does not know or cannot compute; anything else ends the process, and nothing is published."""
 _ARE_OURS = ("result_format", "catch_exceptions")
 """Arguments that say what is brought to the driver: rows and their places, if a suite had its way."""
 _VALUELESS = (

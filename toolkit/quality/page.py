@@ -1,6 +1,6 @@
-"""A page for each verdict, and an index of them: static files that need nothing beside them, no network above all.
+"""A page for each validation result, and an index: static files that need nothing beside them and no network.
 
-They are for their owner alone: what a verdict tells is about data that not every user of the machine may see.
+They are for their owner alone: what a result tells is about data that not every user of the machine may see.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OMITTED = frozenset({"column"})
 
 
 class NoPage(Failed):
-    """There is no page; the verdict is in the ledger all the same.
+    """There is no page; the result is in the ledger all the same.
 
     Args:
         why: what is missing, or cannot be written.
@@ -56,15 +56,15 @@ def write_page(
     sample: float = 1.0,
     before: Sequence[Figure] = (),
 ) -> Path:
-    """Write the page and list it in `index.html` beside it; a verdict that is written again replaces its page.
+    """Write the page and list it in `index.html` beside it; a result that is written again replaces its page.
 
     Args:
         directory: of the pages.
         result: that it tells.
-        findings: in the order of the suites; none when nobody could judge it.
-        at: when it was judged.
+        findings: in the order of the suites; none when it could not be validated.
+        at: when it was validated.
         sample: the part of the rows that was looked at.
-        before: a figure of each expectation of the verdicts before, oldest first.
+        before: a figure of each expectation of the results before, oldest first.
 
     Raises:
         NoPage: Jinja is not installed, or the file system says no.
@@ -109,7 +109,7 @@ def _write(path: Path, facts: Callable[[], Mapping[str, Any]]) -> None:
     except ImportError as error:
         raise NoPage(why="jinja2 is not installed: pip install 'feedctl[quality]'") from error
     except (OSError, ValueError, LookupError, TypeError) as error:
-        # Also of a file there that is none of ours: a verdict needs no page.
+        # Also of a file there that is none of ours: a result needs no page.
         raise NoPage(why=f"{type(error).__name__}: {error}") from error
 
 

@@ -1,4 +1,4 @@
-"""Admission of data by its verdict."""
+"""Whether data may be published, by its validation result."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def without_ledger(written: Written) -> Publishable:
-    """Return what a run without a ledger may announce.
+    """Return what a run without a ledger may publish.
 
     Raises:
-        QualityFailed: the feed blocks what has no verdict.
+        QualityFailed: the feed blocks what has no result.
     """
     why = "without the ledger (--no-ledger) nobody could know its verdict"
     if written.quality.on_failure is OnFailure.BLOCK:
@@ -28,12 +28,12 @@ def without_ledger(written: Written) -> Publishable:
 
 
 def publishable(written: Written, known: NewValidationResult, notes: tuple[str, ...] = ()) -> Publishable:
-    """Return what a verdict means for the run that asked for it.
+    """Return that data may be published, by its result.
 
     Args:
         written: the data.
-        known: the verdict.
-        notes: of a verdict that was just made: what was left out.
+        known: the result.
+        notes: of a result that was just made: what was left out.
 
     Raises:
         QualityFailed: the data must not be announced.
@@ -56,6 +56,6 @@ def publishable(written: Written, known: NewValidationResult, notes: tuple[str, 
 
 
 def may_pass(known: NewValidationResult, quality: Quality) -> bool:
-    """Whether data with a verdict may be announced; unknown data may where the feed only warns."""
+    """Whether data with a result may be published; unknown data may where the feed only warns."""
     only_warns = known.state is ValidationState.UNKNOWN and quality.on_failure is OnFailure.WARN
     return known.state in PUBLISHABLE or only_warns

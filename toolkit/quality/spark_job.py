@@ -1,7 +1,7 @@
-"""Judges data: the program that spark-submit starts, with the paths of a question and of where the answer goes.
+"""Program that validates data, started by spark-submit with the paths of a question and of where the answer goes.
 
-It ends with 0 when there is an answer, also one that says why nothing could be judged; whoever finds no answer, or one
-with fewer findings than were asked for, has no verdict. It needs `feedctl[quality]` where it runs, on the submitting
+It ends with 0 when there is an answer, also one that says why nothing could be validated. Without an answer, or with
+fewer findings than were requested, there is no result. It needs `feedctl[quality]` where it runs, on the submitting
 machine: deploy mode `client`.
 """
 
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from toolkit.quality.documents import ExpectationResult
 
 _SEED = 20260101
-"""Of samples: the same data have the same verdict."""
+"""Of samples: the same data have the same result."""
 _ROW_COUNT = "expect_table_row_count_to_be_between"
 _ERROR_CHARACTERS = 300
 _QUIET = {"GX_ANALYTICS_ENABLED": "False", "TQDM_DISABLE": "1"}
 _STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
-"""Whatever the cluster's settings: files that cannot be read must not be judged by what is left."""
+"""Whatever the cluster's settings: files that cannot be read must not be validated by what is left."""
 _OWN_CATALOG: dict[str, bool | float | int | str | None] = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.hive.manageFilesourcePartitions": "true",
@@ -53,7 +53,7 @@ _OWN_CATALOG: dict[str, bool | float | int | str | None] = {
     "spark.sql.variable.substitute": "false",  # a value ${env:PASSWORD} of a partition would become the password
     "spark.sql.caseSensitive": "false",  # as Hive finds columns
 }
-"""Whatever the cluster's settings: no metastore hears of the table that is made for judging."""
+"""Whatever the cluster's settings: no metastore hears of the table that is made for validating."""
 _CATALOG_OF_OTHERS = "spark.sql.catalog.spark_catalog"
 """What a cluster has instead of Spark's own catalog, as Iceberg's, which asks a metastore."""
 _TEXT_LINES, _LINE, _NULL = "text", "feedctl_line", "__HIVE_DEFAULT_PARTITION__"

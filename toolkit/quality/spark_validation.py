@@ -1,4 +1,4 @@
-"""The process that judges, started as steps of processes are: by spark-submit, ended with all that it started."""
+"""The validation process, started as steps of processes are: by spark-submit, ended with all that it started."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SparkValidation(ValidationProcess):
     """The validation of a cluster: an application of its Spark, with its settings of Hadoop, in deploy mode `client`.
 
     Attributes:
-        cluster: whose data are judged.
+        cluster: whose data are validated.
         variables: of this process; the child gets those of a step.
         engine: starts it and ends it.
     """
@@ -100,7 +100,7 @@ class SparkValidation(ValidationProcess):
             engine=Engine.SPARK_SUBMIT,
             path=str(program),
             workflow=Workflow(spark=SparkAttributes(mode="client", conf=dict(_CONF))),
-            # Files are read, and no tables: a metastore that is away must not stand against a verdict.
+            # Files are read, and no tables: a metastore that is away must not stand against a result.
             cluster=replace(self.cluster, interfaces=replace(self.cluster.interfaces, registry=None)),
             args=(str(folder / "question.json"), str(folder / "answer.json")),
             environment=_with_own_python(step_environment(self.variables)),

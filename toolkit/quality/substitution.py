@@ -20,7 +20,7 @@ _PREVIOUS = "previous."
 
 
 class UnknownSuiteVariable(InvalidInput):
-    """An expectation has a variable that nothing fills in; judged as it is, it would say something else.
+    """An expectation has a variable that nothing fills in; validated as it is, it would say something else.
 
     Args:
         variable: its name.
@@ -93,11 +93,11 @@ def fill(
     """The expectations of suites about one instance.
 
     Args:
-        suites: in the order in which they are judged.
+        suites: in the order in which they are validated.
         feed: whose instance it is; date fields are in its `path_timezone`.
         cluster: where.
         instant: the instance's.
-        previous: what is known of the last judged instance before, by name without ``previous.``: ``row_count``.
+        previous: what is known of the last validated instance before, by name without ``previous.``: ``row_count``.
         allows_sql: the operator allows SQL in suites.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The gate: data are announced only with a verdict on exactly them, which is in the ledger first (ADR 0049)."""
+"""Validator of a run: data is published only with a result on exactly this data, in the ledger first (ADR 0049)."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _DROPS_ROWS = ("mode", "DROPMALFORMED")
 
 _Findings = tuple[StoredFinding, ...]
 WritePage = Callable[[NewValidationResult, "Quality", _Findings], str]
-"""Writes the page of a verdict, and tells its URI; raises `NoPage` or OSError."""
+"""Writes the page of a result, and tells its URI; raises `NoPage` or OSError."""
 
 
 class NoValidatorAnswer(Failed):
-    """The process that judges has given no answer that can be used.
+    """A validation process that gave no usable answer.
 
     Args:
         why: what became of it.
@@ -63,7 +63,7 @@ class NoValidatorAnswer(Failed):
 
 
 class ValidationProcess(Protocol):
-    """Has data judged, in a process of its own."""
+    """A process of its own that validates data."""
 
     def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
         """Return the answer of the validation process.
@@ -77,11 +77,11 @@ class ValidationProcess(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Author:
-    """The run that wrote what is judged.
+    """The run that wrote the data.
 
     Attributes:
         entity: the process or feed.
-        run_id: in the ledger; None: there is none, as when it is judged by hand.
+        run_id: in the ledger; None: there is none, as when it is validated by hand.
         life_cycle: of the action; None: none wrote it.
     """
 
@@ -92,7 +92,7 @@ class Author:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UnitValidation:
-    """A verdict that was just made.
+    """A result that was just made.
 
     Attributes:
         result: as it is recorded.
@@ -112,10 +112,10 @@ class SuiteValidator(Validator):
     Attributes:
         stores: for listing.
         suites: of the config repo, by name.
-        ledger: keeps verdicts; None: the user chose to do without, and nothing can be admitted but with a warning.
-        processes: what judges data of a cluster.
+        ledger: keeps results; None: the user chose to do without, and data is published only with a warning.
+        processes: the validation process of a cluster.
         write_page: see `WritePage`.
-        author: whose data are judged.
+        author: whose data are validated.
         allows_sql: the operator allows SQL in suites.
     """
 
@@ -150,7 +150,7 @@ class SuiteValidator(Validator):
         return known is not None and (by is None or known.run_id in by) and may_pass(known, written.quality)
 
     def validate_by_hand(self, written: Written, check: Callable[[], None]) -> UnitValidation:
-        """Judge what is there for a person, whatever was found before; the verdict admits nothing.
+        """Validate what is there for a person, whatever was found before; the result permits nothing.
 
         Raises:
             StorageError: it cannot be listed.
@@ -206,7 +206,7 @@ class SuiteValidator(Validator):
         return found, ledger.read(lambda tx: validations.on_data(tx, address, found.data_digest, suites))
 
     def _has_changed(self, written: Written, known: ValidationResult, ledger: Ledger) -> bool:
-        """Whether the instance before has other rows than when it was judged; what a person has decided stands."""
+        """Whether the instance before has other rows than when it was validated; what a person has decided stands."""
         has_previous = any(needs_previous(self.suites[each]) for each in written.quality.suites)
         if known.decided_by is not None or not has_previous:
             return False
@@ -219,7 +219,7 @@ class SuiteValidator(Validator):
         return {(each.suite, each.position): kwargs_stored(each.kwargs) for each in requested} != then
 
     def _validated(self, written: Written, found: DataPrint, check: Callable[[], None]) -> UnitValidation:
-        """A verdict that nobody knows of yet."""
+        """Return a result that is not recorded yet."""
         partly = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
         answer, findings, left_out = (partly, (), ()) if found.unread else self._answer(written, check)
         after = print_of(written, self.stores)

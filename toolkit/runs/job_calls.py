@@ -41,7 +41,7 @@ class ResolvedInputs:
 
 
 class OutputIsValidated(InvalidInput):
-    """A workflow that keeps its run metadata itself cannot announce what has to be judged before.
+    """A workflow that keeps its run metadata itself cannot announce what has to be validated before.
 
     Args:
         process: name.
