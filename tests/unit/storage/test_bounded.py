@@ -101,10 +101,10 @@ def test_when_too_many_hang_a_call_is_refused_at_once_and_not_begun() -> None:
     calls = BoundedCalls(seconds=0.05, stuck=3)
     calls.run(lambda: 7)
     with _hanging(calls, 3):
-        began = time.monotonic()
+        calls.seconds, began = 60, time.monotonic()
         with pytest.raises(NoAnswer, match="3 calls before this one were not answered and still hang"):
             calls.run(lambda: pytest.fail("was begun"))
-        assert time.monotonic() - began < 0.04
+        assert time.monotonic() - began < 30
     assert _becomes(lambda: calls.stuck == 0)
     assert calls.run(lambda: 7) == 7
 
