@@ -17,7 +17,7 @@ Thing = TypeVar("Thing")
 _Params = ParamSpec("_Params")
 
 IDLE_SECONDS = 10.0
-"""A thread that got no call for so long ends, so that a pool that nobody uses any more leaves nothing behind."""
+"""A thread that got no call for so long ends, so that a pool that is not used any more leaves nothing behind."""
 JOIN_SECONDS = 2.0
 """So long work that ends by an error waits for what is under way."""
 
@@ -40,7 +40,7 @@ class WorkerPool(Executor):
 
     @property
     def threads(self) -> int:
-        """So many live now."""
+        """Return the number of live threads."""
         return self._threads
 
     @override
@@ -141,7 +141,7 @@ class WorkerPool(Executor):
 
 
 class _Call:
-    """One call, and where its answer goes."""
+    """A call, and where its answer goes."""
 
     def __init__(self, call: Callable[[], object], future: Future[Any]) -> None:
         self._call, self._future = call, future

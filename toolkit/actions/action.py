@@ -125,7 +125,7 @@ class Batch(Protocol[I]):
             advance: is told that so many more of the items are over; called from any thread.
 
         Raises:
-            Stopped: the run ended in its middle, and nobody can tell what was done.
+            Stopped: the run ended in its middle, and it is unknown what was done.
         """
         ...
 
@@ -274,7 +274,7 @@ class Action(Protocol[T, I, D]):
     ) -> tuple[Sequence[TargetPlan[T, I, D]], ExceededLimit | None]:
         """The plans of the targets that are within limits of their own, and the safety limit that they exceed together.
 
-        By default there is none. A target of which nobody can tell gives a plan without items that failed. None may be
+        By default there is none. A target whose state is unknown gives a plan without items that failed. None may be
         left out: the digest has to name all that is applied.
 
         Raises:

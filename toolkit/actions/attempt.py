@@ -1,4 +1,4 @@
-"""One rule for all actions: what an exception in the middle of an effect makes of the items that it is about."""
+"""Result of the items of an effect that raised an exception: one rule for all actions."""
 
 from __future__ import annotations
 

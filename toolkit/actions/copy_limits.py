@@ -1,4 +1,4 @@
-"""How much one run may copy: the safety limit ``max_copy`` of the actions that copy instances."""
+"""Safety limit ``max_copy``: the amount that one run of a copying action may copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolkit.errors import Refused
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CopyLimits:
-    """How much one run may copy over all its feeds (``max_copy``).
+    """Limits of one run over all its feeds (``max_copy``).
 
     Attributes:
         instances: a number of instances.

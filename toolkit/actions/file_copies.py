@@ -187,7 +187,7 @@ class FileCopies:
 
 
 def _ignored(files: int, size: int) -> None:
-    """Nobody is told."""
+    """No reports."""
 
 
 def _is_pause(stop: StopRequested) -> bool:

@@ -157,7 +157,7 @@ class Guard:
         return self.against(base, items=items, must_look=must_look)
 
     def against(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> Refusal | None:
-        """As `refusal`, but only by what is known of a stop and by the conditions; does not ask the run."""
+        """Do as `refusal` does, but only by what is known of a stop and by the conditions; does not ask the run."""
         if self.stopped is not None:
             return STOPPED
         try:

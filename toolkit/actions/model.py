@@ -186,7 +186,7 @@ class TargetPlan(Generic[T, I, D]):
 
     @property
     def label(self) -> str:
-        """How messages name it."""
+        """Return how messages name it."""
         return f"{self.target.entity} on {self.target.cluster}" if self.target.cluster else self.target.entity
 
     @property

@@ -78,7 +78,7 @@ def eviction_of_path(
             continue
         try:
             going.append((spelt(CanonicalPath.parse(path_of(each.path))), each))
-        except ElError:  # nobody can tell which place it is
+        except ElError:  # it is unknown which place it is
             return _why(str(path), each)
     for place, each in going:
         if place.meets(path):
@@ -169,7 +169,7 @@ def eviction_of_partition(table: TableName, values: Mapping[str, str], evictions
 def _may_be_same(name: str, values: Mapping[str, str]) -> bool:
     try:
         return not are_apart(split_name(name), values)
-    except ValueError:  # nobody can tell which partition it is
+    except ValueError:  # it is unknown which partition it is
         return True
 
 

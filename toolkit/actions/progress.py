@@ -12,7 +12,7 @@ from toolkit.transfer.port import FILE_BYTES
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Volume:
-    """How much is copied.
+    """Amount that is copied.
 
     Attributes:
         files: so many.
@@ -40,15 +40,15 @@ class Progress(Protocol):
     """Is told how far a run is."""
 
     def begin(self, total: int, volume: Volume = NOTHING) -> None:
-        """So many items will be worked on, and so much is copied for them."""
+        """Start with the number of items and the amount to copy."""
         ...
 
     def advance(self, number: int) -> None:
-        """So many more of them are over; called from any thread."""
+        """Add finished items; called from any thread."""
         ...
 
     def copied(self, more: Volume) -> None:
-        """So much more was copied; bytes less than 0 when a file begins anew. Called from any thread, often."""
+        """Add to what was copied; negative bytes when a file starts again. Called from any thread, often."""
         ...
 
     def end(self) -> None:

@@ -68,7 +68,7 @@ def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) 
 
 
 def remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
-    """As `remove`; what stays has a name of feedctl's own, and the next run sees to it."""
+    """Do as `remove` does; what stays has a name of feedctl's own, and the next run sees to it."""
     with suppress(StorageError, StopRequested):
         remove(system, path, base)
 
@@ -138,7 +138,7 @@ class Publication:
     def copy(
         self, names: Collection[str], tree: Tree, into: CanonicalPath, *, root: CanonicalPath | None = None
     ) -> dict[str, str]:
-        """Copy names of a tree to where nobody reads, and return the digests of the files.
+        """Copy names of a tree to the staging directory, and return the digests of the files.
 
         Args:
             names: in the tree.

@@ -1,4 +1,4 @@
-"""Which entities on which clusters a run is about."""
+"""Selection of the entities and clusters of a run."""
 
 from __future__ import annotations
 

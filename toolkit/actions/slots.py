@@ -50,7 +50,7 @@ class Slots(Protocol[T, I, D]):
 
     @property
     def total(self) -> int:
-        """So many targets have a turn, each counted once however often its turn comes."""
+        """Return the number of targets, each counted once however often it gets a slot."""
         ...
 
     def acquire(self) -> Slot[T, I, D] | None:
@@ -186,7 +186,7 @@ class SlotRunner(Generic[T, I, D]):
         self._end(stopped)
 
     def _interrupt(self) -> None:
-        """As `_stop`, when something has gone wrong, or somebody pressed Ctrl-C twice."""
+        """Do as `_stop` does, when something has gone wrong, or somebody pressed Ctrl-C twice."""
         self._end(Stopped(reason="interrupted", interrupted=True))
 
     def _end(self, why: Stopped) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of_route(route: Route, nominal: datetime) -> NoTarget:
-    """How a route is called in the result when nothing is pulled on it."""
+    """Return how a route is called in the result when nothing is pulled on it."""
     return NoTarget(
         entity=route.feed.name,
         cluster=route.target.cluster.name,

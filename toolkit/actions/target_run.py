@@ -204,7 +204,7 @@ def _shortened(notes: Sequence[str]) -> Iterator[str]:
 
 
 def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOutcome:
-    """How the run of a target ends."""
+    """Return the outcome of the run of a target."""
     if result.stopped is not None:
         return outcome_of(result.stopped)
     if refused is not None:

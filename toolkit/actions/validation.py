@@ -74,7 +74,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TableReading:
-    """How Spark reads the files of a table, so that a row is what the table's readers see.
+    """Options with which Spark reads the files of a table as the table's readers do.
 
     Attributes:
         format: of Spark's reader; ``text``: lines of fields, which it has none for.

@@ -1,4 +1,4 @@
-"""Which instances of a feed exist on a cluster, and whether they may be read (DESIGN section 3)."""
+"""Instances of a feed on a cluster: whether they exist, and whether they may be read (DESIGN section 3)."""
 
 from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry, no_metastore
 from toolkit.availability.path_instances import PathInstances

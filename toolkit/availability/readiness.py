@@ -1,4 +1,4 @@
-"""Which instances are ready, asked one after the other: what `latest`, `future` and ranges of inputs count."""
+"""Ready instances, checked one after the other, for `latest`, `future` and ranges of inputs."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def catalog_spec(cluster: Cluster) -> CatalogSpec:
-    """How the metastore of a cluster is opened.
+    """Return how the metastore of a cluster is opened.
 
     Raises:
         NoRegistry: the cluster names none.

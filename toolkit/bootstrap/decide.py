@@ -77,7 +77,7 @@ def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> Decis
         Skipped: a run is at it, or nothing may be started.
         InvalidInput: an unusable config repo, or no ledger.
         Unavailable: the ledger or the audit file cannot be used.
-        CatalogError, StorageError: nobody can tell where the data are, or what they are.
+        CatalogError, StorageError: it is unknown where the data are, or what they are.
         NotRemoved: they are rejected, and could not be removed.
         Stopped: the run was told to end.
     """

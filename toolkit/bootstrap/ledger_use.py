@@ -120,7 +120,7 @@ class LedgerUse:
         """The holds that were added by command.
 
         Raises:
-            LedgerUnavailable: it cannot be read, so nobody knows what is on hold.
+            LedgerUnavailable: it cannot be read, so it is unknown what is on hold.
         """
         if self.ledger is None:
             return LedgerHolds(ledger=None, found=())

@@ -280,7 +280,7 @@ def _steps(path: Path) -> Iterator[Path]:
 
 
 def _beside_ledger(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> Path | None:
-    """None: the ledger is no file, or nobody can tell which: opening it says why."""
+    """Return the directory of the ledger; None: it is no file, or its path is unknown, and opening it says why."""
     try:
         file = location_of(snapshot, settings, variables).file
     except InvalidInput:

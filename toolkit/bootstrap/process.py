@@ -219,7 +219,7 @@ class ProcessWiring:
         return {site.process.name: self.queue(site) for site in may_start}
 
     def queue(self, site: ProcessSite) -> InstanceQueue:
-        """Which instances of a process are to run."""
+        """Return which instances of a process are to run."""
         nominal, now, known = self.context.options.nominal_time, self.clock.now(), self.known(site)
         if self.own.backfill is not None:
             return queue_of_range(site, self.own.backfill, known, now)

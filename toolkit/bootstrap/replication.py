@@ -64,7 +64,7 @@ class ReplicationOptions:
 
     @property
     def wanted(self) -> Range:
-        """Which instances.
+        """Return which instances are requested.
 
         Raises:
             BadRange: a time that is none, or an end without a start.

@@ -1,4 +1,4 @@
-"""How the stores of a run are reached, by what its clusters say of them."""
+"""Access to the stores of a run, by the settings of its clusters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreChoice:
-    """Which stores a run may be about, and who says how they are reached.
+    """Stores that a run may use, and the clusters whose settings apply to them.
 
     Attributes:
         clusters: of the run; their `hadoop_conf` says how stores are reached.
@@ -45,7 +45,7 @@ class StoreChoice:
         return SharedStores(spec_of=self.spec_of, rate=rate, bases=self._local_bases())
 
     def spec_of(self, path: CanonicalPath) -> StorageSpec:
-        """How the store that a path is on is opened; see `storage_spec`."""
+        """Return how the store that a path is on is opened; see `storage_spec`."""
         clusters = tuple(self.clusters)
         users = self._users.get((path.scheme, path.authority), clusters) if len(clusters) > 1 else clusters
         return storage_spec(path, users, self.others)
@@ -68,7 +68,7 @@ class StoreChoice:
 
 
 def storage_spec(path: CanonicalPath, users: Iterable[Cluster], others: Iterable[Cluster] = ()) -> StorageSpec:
-    """How the store that a path is on is opened, on this machine and on executors.
+    """Return how the store that a path is on is opened, on this machine and on executors.
 
     A store that is the write or the readonly end point of clusters has their `hadoop_conf`; any other one (a location
     with its own URI) has that of the cluster whose feed has a location there. A spec cannot tell for which cluster it

@@ -1,4 +1,4 @@
-"""Which settings of clusters are about a store, and that all who speak for it say the same (DESIGN section 5)."""
+"""Settings of clusters about a store; all clusters that name the store must agree (DESIGN section 5)."""
 
 from __future__ import annotations
 

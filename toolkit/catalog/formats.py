@@ -1,4 +1,4 @@
-"""Which tables are not plain files below partitions: their own metadata says which files count (USERS, ask 24)."""
+"""Tables that are more than plain files below partitions: their own metadata lists the files (USERS, ask 24)."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _MOST_SHOWN = 200
 
 @dataclass(frozen=True, kw_only=True)
 class LocationPolicy:
-    """Which places of a metastore's tables are used on one cluster, and nowhere else is data touched.
+    """Locations of a metastore's tables that may be used on one cluster; data elsewhere is never touched.
 
     Attributes:
         cluster: whose metastore it is.

@@ -70,7 +70,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Serde:
-    """How rows become bytes.
+    """Serialization of rows.
 
     Attributes:
         library: class of the serializer.

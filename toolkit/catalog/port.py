@@ -22,7 +22,7 @@ BATCH = 500
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogSpec:
-    """Which metastore to open, and how; without secrets, which every machine finds in its own environment.
+    """Address and options of a metastore, without secrets: each machine finds those in its own environment.
 
     Attributes:
         uris: the end point of a cluster's `registry` interface: ``thrift://HOST:PORT``, several with ``,`` between.

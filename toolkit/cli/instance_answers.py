@@ -120,7 +120,7 @@ def requested_range(options: InstanceFlags) -> RequestedRange:
 
 
 def _view(options: InstanceFlags) -> View:
-    """Which rows are wanted, in which order."""
+    """Return which rows are wanted, in which order."""
     filters = filters_of(options.filter_by or (), RunStatus)
     return View(
         statuses=filters.statuses,

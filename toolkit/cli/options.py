@@ -15,7 +15,7 @@ from toolkit.cli.streams import say
 
 
 class OutputFormat(StrEnum):
-    """How a command prints its result."""
+    """Output format of a command."""
 
     TEXT = "text"
     """For people."""

@@ -94,7 +94,7 @@ def encoded(text: str, keeps: Keeps = Keeps.NOTHING) -> bytes:
 
 
 def print_result(pieces: str | Iterable[str], keeps: Keeps = Keeps.NOTHING) -> None:
-    """Print whole lines to standard output; that nobody reads it any more must not hide what the run did."""
+    """Print whole lines to standard output; an output that is not read any more must not hide what the run did."""
     try:
         sys.stdout.flush()
         for piece in [pieces] if isinstance(pieces, str) else pieces:
@@ -131,7 +131,7 @@ def say(message: str) -> None:
 
 
 def silence(descriptor: int) -> None:
-    """Let a standard stream that nobody reads go nowhere, so that Python's own flush at the end does not fail."""
+    """Let a standard stream without readers go nowhere, so that Python's own flush at the end does not fail."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_RDWR)
         if nowhere == descriptor:  # it was free

@@ -1,4 +1,4 @@
-"""Which git checkout a directory is part of, found without git.
+"""Git checkout of a directory, found without git.
 
 Git's own search takes any folder with HEAD, objects and refs for a git directory and obeys the config beside them;
 whoever may commit such a folder could run programs. A folder named `.git` cannot be committed, so only that one counts.

@@ -1,4 +1,4 @@
-"""Which AWS caller botocore finds, and where; the secret is neither read nor shown."""
+"""AWS caller that botocore finds, and its source; the secret is neither read nor shown."""
 
 from __future__ import annotations
 

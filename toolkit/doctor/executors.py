@@ -79,7 +79,7 @@ def executor_findings(
     task: ExecutorTask,
     here: Callable[[], Mapping[str, str]] = compared_versions,
 ) -> Iterator[CheckResult]:
-    """One finding for the versions of each executor host, and one for each store from there.
+    """Yield one finding for the versions of each executor host, and one for each store from there.
 
     Args:
         machines: makes the executors ready, which takes seconds.

@@ -14,7 +14,7 @@ from toolkit.storage.calls import BoundedCalls, NoAnswer
 
 
 class CheckStatus(StrEnum):
-    """How a check ended."""
+    """Status of a check."""
 
     OK = "ok"
     """As it should be."""
@@ -28,7 +28,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckResult:
-    """One fact that a check found.
+    """A fact that a check found.
 
     Attributes:
         status: whether it is as it should be.

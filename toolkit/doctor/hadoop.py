@@ -17,7 +17,7 @@ from toolkit.storage.webhdfs.endpoints import name_node_urls
 
 
 def conf_dir_findings(variables: Mapping[str, str], undescribed: Sequence[str]) -> Iterator[CheckResult]:
-    """One finding, or none when nobody needs it.
+    """Yield one finding, or none when it is not needed.
 
     Args:
         variables: of the environment.

@@ -23,7 +23,7 @@ _LEAST_FREE = 1 << 30
 
 
 def python_findings() -> Iterator[CheckResult]:
-    """Which feedctl runs in which Python."""
+    """Yield the versions of feedctl and Python."""
     yield ok(__version__, what="feedctl")
     yield ok(f"{platform.python_version()} ({sys.executable})", what="Python")
     yield ok(f"{platform.platform()}, {platform.machine()}", what="platform")
@@ -40,7 +40,7 @@ def kerberos_library() -> Iterator[CheckResult]:
 
 
 def temporary_space(directory: str | None = None, least: int = _LEAST_FREE) -> Iterator[CheckResult]:
-    """How much room there is for temporary files.
+    """Check the room for temporary files.
 
     Args:
         directory: None: that of the system (TMPDIR).
@@ -159,7 +159,7 @@ def installed_version(name: str) -> str | None:
 
 
 def package_findings(version_of: Versions = installed_version) -> Iterator[CheckResult]:
-    """One finding for each package that feedctl can use."""
+    """Yield one finding for each package that feedctl can use."""
     for package in PACKAGES:
         found = version_of(package.name)
         if found is not None:

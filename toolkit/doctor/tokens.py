@@ -67,7 +67,7 @@ _SOON = timedelta(hours=1)
 
 
 def token_findings(variables: Mapping[str, str], now: datetime) -> Iterator[CheckResult]:
-    """One finding for each token; what proves it is never shown.
+    """Yield one finding for each token; what proves it is never shown.
 
     Raises:
         UnreadableTokenFile: the file can't be read.

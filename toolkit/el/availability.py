@@ -1,4 +1,4 @@
-"""Which instances of a sequence are available, walked from an instant on: the ground of latest and future."""
+"""Available instances of a sequence from an instant on: the base of `latest` and `future`."""
 
 from __future__ import annotations
 

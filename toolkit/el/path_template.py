@@ -58,7 +58,7 @@ class PathTemplate(TemplateText):
 
     @cached_property
     def base_depth(self) -> int:
-        """How many names stand before the first one with a variable part; all of them when there is none."""
+        """Return how many names stand before the first one with a variable part; all of them when there is none."""
         literal = [segment.literal is not None for segment in self.segments]
         return literal.index(False) if False in literal else len(literal)
 

@@ -70,5 +70,5 @@ def candidates(
 
 
 def rank(call: Expression) -> int:
-    """How many candidates `latest` or `future` passes over: 2 for latest(-2) and for future(2, n)."""
+    """Return how many candidates `latest` or `future` passes over: 2 for latest(-2) and for future(2, n)."""
     return abs(call.arguments[0])

@@ -30,7 +30,7 @@ _NOTHING = Found({}, {})
 
 @dataclass(frozen=True)
 class Segment:
-    """One name of a template.
+    """A name of a template.
 
     Args:
         tokens: the parts of the name, in order.
@@ -158,7 +158,7 @@ class Segment:
 
     @cached_property
     def _places(self) -> tuple[tuple[tuple[Field, int], ...], tuple[tuple[str, int], ...]]:
-        """Which of the texts that are read are of which date fields, and of which variables."""
+        """Return which of the texts that are read are of which date fields, and of which variables."""
         named = [token for token in self.tokens if key_of(token) is not None]
         fields = ((token.field, at) for at, token in enumerate(named) if isinstance(token, DateField))
         variables = ((token.name, at) for at, token in enumerate(named) if isinstance(token, Variable))

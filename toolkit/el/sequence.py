@@ -130,7 +130,7 @@ class InstanceSequence:
         return map(self._grid.at, self._positions(first, end))
 
     def count(self, first: datetime, end: datetime) -> int:
-        """How many instances [first, end) has.
+        """Return how many instances [first, end) has.
 
         Raises:
             ElError: a time is naive.

@@ -32,7 +32,7 @@ class _ReadPartition(Protocol):
 
 
 class _Parse:
-    """One name for two readings: the class reads a URI's text, a URI reads a partition."""
+    """A name for two readings: the class reads a URI's text, a URI reads a partition."""
 
     @overload
     def __get__(self, uri: None, owner: type[TableUri]) -> _ReadUri: ...

@@ -1,4 +1,4 @@
-"""How long to wait: before a retry, and between checks for late data (DESIGN section 8)."""
+"""Waits before a retry and between checks for late data (DESIGN section 8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolkit.el.zones import load_zone
 
 
 class WaitPolicy(StrEnum):
-    """How waits grow."""
+    """Growth of waits."""
 
     PERIODIC = "periodic"
     """All the same: d, d, d."""

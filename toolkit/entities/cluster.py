@@ -97,7 +97,7 @@ class ClusterLocations:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cluster:
-    """One cluster.
+    """A cluster.
 
     Attributes:
         colo: the data centre; `${cluster.colo}` in templates and partition expressions.
@@ -161,7 +161,7 @@ class Cluster:
         return CanonicalPath.parse(text, self.default_fs, self.name_services)
 
     def place_for_reading(self, text: str) -> CanonicalPath:
-        """As `place`, but by the ``readonly`` end point where there is one; a URI of its own stays what it is.
+        """Do as `place` does, but by the ``readonly`` end point where there is one; a URI of its own stays what it is.
 
         Raises:
             ElError: what cannot be resolved, see `CanonicalPath.parse`.

@@ -37,7 +37,7 @@ class Driver:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasourceInterface:
-    """One end point; driver and credential fall back to the datasource's."""
+    """An end point; driver and credential fall back to the datasource's."""
 
     endpoint: str
     driver: Driver | None = None
@@ -55,7 +55,7 @@ class DatasourceInterfaces:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Datasource:
-    """One datasource.
+    """A datasource.
 
     Attributes:
         colo: the data centre.

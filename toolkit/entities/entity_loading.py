@@ -21,7 +21,7 @@ from toolkit.entities.vocabulary import Kind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityEntry:
-    """One entity of the config repo.
+    """An entity of the config repo.
 
     Attributes:
         file: where it is written.

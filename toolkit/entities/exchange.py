@@ -8,7 +8,7 @@ from toolkit.entities.vocabulary import ExtractType, LoadType, MergePolicy
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Extract:
-    """How much an import reads."""
+    """Extent of an import."""
 
     type: ExtractType
     delta_column: str | None = None
@@ -17,7 +17,7 @@ class Extract:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FieldSelection:
-    """Which columns are imported; all of them when neither is given."""
+    """Columns to import; all when neither is given."""
 
     includes: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Import:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
-    """How exported rows meet those in the table."""
+    """Merge of exported rows into the table."""
 
     type: LoadType
 

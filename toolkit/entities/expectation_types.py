@@ -21,7 +21,7 @@ from toolkit.entities.documents import Value
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExpectationType:
-    """One type.
+    """A type of expectation.
 
     Attributes:
         arguments: by name, each the JSON Schema of its values.

@@ -17,7 +17,7 @@ from toolkit.entities.vocabulary import Kind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LateArrival:
-    """How long late data of an instance is expected."""
+    """Period for which late data of an instance is expected."""
 
     cut_off: Frequency
 
@@ -32,7 +32,7 @@ class FeedSchema:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Feed:
-    """One feed.
+    """A feed.
 
     Attributes:
         groups: a group is available when all its feeds are; its feeds share one frequency.

@@ -13,7 +13,7 @@ from toolkit.entities.vocabulary import ClusterRole, OnSourceDelete
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedSla:
-    """How long after its time an instance should be there.
+    """Delay after which an instance should be there.
 
     Attributes:
         low: later than this is worth knowing.

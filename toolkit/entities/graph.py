@@ -1,4 +1,4 @@
-"""Which entities depend on which: cluster <- feed <- process, datasource <- feed."""
+"""Dependencies between entities: cluster <- feed <- process, datasource <- feed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

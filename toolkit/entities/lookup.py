@@ -1,4 +1,4 @@
-"""Which feeds a path belongs to: the one implementation of templates, asked the other way round."""
+"""Feeds of a path: templates matched against a path by the one implementation of templates."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How documents are laid over each other (DESIGN section 4): nearer values win.
+"""Merge of documents (DESIGN section 4): nearer values win.
 
 Mappings merge by key, lists of named items by name, everything else replaces, null removes.
 """
@@ -11,7 +11,7 @@ from toolkit.entities.documents import Document, Value
 
 
 def merge(documents: Sequence[Document]) -> Document:
-    """One document from many, the nearest last; the result has no null and shares no mutable part with the inputs."""
+    """Merge documents, the nearest last; the result has no null and shares no mutable part with the inputs."""
     return reduce(_over, documents, {})
 
 

@@ -1,4 +1,4 @@
-"""Which known names a wrong name may have meant."""
+"""Suggestions of known names for a wrong name."""
 
 from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
@@ -63,7 +63,7 @@ def _names(known: frozenset[str]) -> _Names:
 
 @lru_cache(maxsize=1 << 14)
 def _letters(name: str) -> int:
-    """Which letters a name has, as bits; letters may share a bit."""
+    """Return which letters a name has, as bits; letters may share a bit."""
     found = 0
     for each in set(name):
         found |= 1 << (ord(each) % _BITS)

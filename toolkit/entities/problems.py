@@ -10,7 +10,7 @@ from toolkit.printable import on_one_line
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class ConfigProblem:
-    """One thing that is wrong, where it is, and what to do about it.
+    """A thing that is wrong, where it is, and what to do about it.
 
     Attributes:
         file: path in the config repo, with `/`.

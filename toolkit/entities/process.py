@@ -14,7 +14,7 @@ from toolkit.entities.workflow import LateProcess, Retry, Workflow
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessSla:
-    """How long after its nominal time an instance should start and end."""
+    """Delays after the nominal time within which an instance should start and end."""
 
     should_start_in: Frequency | None = None
     should_end_in: Frequency | None = None
@@ -75,7 +75,7 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Process:
-    """One process.
+    """A process.
 
     Attributes:
         domain: business domain.
@@ -124,7 +124,7 @@ class Process:
 
     @property
     def effective_timeout(self) -> Frequency:
-        """How long an instance waits for its inputs: `timeout`, else max(6 x frequency, 30 minutes).
+        """Return how long an instance waits for its inputs: `timeout`, else max(6 x frequency, 30 minutes).
 
         Source: Falcon entity specification, Timeout.
         """

@@ -13,7 +13,7 @@ from toolkit.entities.vocabulary import DataFormat, ExpectationSeverity, OnFailu
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expectation:
-    """One thing that is expected of the data.
+    """A thing that is expected of the data.
 
     Attributes:
         type: as Great Expectations names it, for example ``expect_column_values_to_not_be_null``.

@@ -14,7 +14,7 @@ _MONTH = Frequency(unit=Unit.DAYS, count=30)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MaxDelete:
-    """How much one retention run may delete, over all its feeds; more is refused before the first deletion.
+    """Limits of one retention run over all its feeds; more is refused before the first deletion.
 
     Attributes:
         instances: a number of instances.
@@ -29,7 +29,7 @@ class MaxDelete:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MaxCopy:
-    """How much one replication run may copy, over all its feeds; more is refused before the first file.
+    """Limits of one replication run over all its feeds; more is refused before the first file.
 
     Attributes:
         instances: a number of instances.
@@ -76,7 +76,7 @@ class RepoSettings:
         admins: user names (of the operating system) of those who may switch safe mode on and off; empty: whoever may
             write the ledger.
         trusted_links: paths of symbolic links on local disks that the base of a location may be, or be reached
-            through, whoever owns them.
+            through, of any owner.
     """
 
     name: str | None = None
@@ -102,7 +102,7 @@ class RepoSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Schedules:
-    """How a scheduler starts the actions of an environment (`feedctl export`); paths are those of its machines.
+    """Settings with which a scheduler starts the actions of an environment (`feedctl export`); paths on its machines.
 
     Attributes:
         entrypoints: folder of the scripts; None: not said, and nothing can be exported.
@@ -135,7 +135,7 @@ class Schedules:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
-    """One environment: overlays over the repo's settings and entities.
+    """An environment: overlays over the repo's settings and entities.
 
     Attributes:
         name: the file's name.

@@ -28,7 +28,7 @@ M = TypeVar("M", Cluster, Feed, Process, Datasource)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
-    """Which entities are wanted; what is not given does not restrict.
+    """Selection of entities; a field that is not given does not restrict.
 
     Attributes:
         kind: of this kind.
@@ -178,7 +178,7 @@ class Repository:
         return tuple(each for each in self.holds if each.concerns(feed, cluster))
 
     def lookup_path(self, path: str, cluster: str | None = None) -> tuple[PathOwner, ...]:
-        """Which feeds a path belongs to.
+        """Return which feeds a path belongs to.
 
         Args:
             path: a path, or a URI.

@@ -1,4 +1,4 @@
-"""How long a feed's instances are kept, and what happens then (DESIGN section 7, Retention)."""
+"""Retention limit of a feed's instances, and what happens after it (DESIGN section 7, Retention)."""
 
 from dataclasses import dataclass, field
 
@@ -27,7 +27,7 @@ DEFAULT_PROTECTION = (Protection(name=ProtectionName.LATE_WINDOW),)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedMaxDelete:
-    """How much of one feed a retention run may delete on a cluster; beyond it this feed alone is refused.
+    """Limits of one feed and cluster in a retention run; beyond them this feed alone is refused.
 
     Attributes:
         instances: a number of instances; absent: no such limit.

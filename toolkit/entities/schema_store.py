@@ -36,7 +36,7 @@ class SchemaName(StrEnum):
 
 
 class Form(StrEnum):
-    """How complete a document is."""
+    """Completeness of a document."""
 
     MERGED = "merged"
     """Defaults and environment are merged in: all that is required is there, nothing is null."""
@@ -48,7 +48,7 @@ class Form(StrEnum):
 
 @lru_cache
 def schema(name: SchemaName, form: Form = Form.MERGED) -> Schema:
-    """One schema as a document of its own; treat it as read-only."""
+    """Return one schema as a document of its own; treat it as read-only."""
     stored = json.loads(resources.files("toolkit.entities").joinpath("schemas", f"{name}.json").read_text("utf-8"))
     relaxed = _FORMS[Form.MERGED if name is SchemaName.SUITE else form]  # nothing is merged into a suite
     return MappingProxyType(relaxed(stored))

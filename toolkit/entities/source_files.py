@@ -1,4 +1,4 @@
-"""Which files of a config repo mean what (DESIGN section 4)."""
+"""Meaning of the files of a config repo (DESIGN section 4)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath

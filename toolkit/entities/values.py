@@ -57,7 +57,7 @@ class Validity:
 
 @lru_cache(maxsize=1024)
 def _sequence(start: datetime, frequency: Frequency, timezone: str, end: datetime) -> InstanceSequence:
-    """One for all who ask: each instance that is resolved asks for those of its process and of all that it reads."""
+    """Cached: every resolved instance needs the sequences of its process and its inputs."""
     return InstanceSequence(start, frequency, timezone, end)
 
 

@@ -115,7 +115,7 @@ class RetentionPolicy(StrEnum):
 
 
 class Order(StrEnum):
-    """Which of a process's ready instances runs first."""
+    """Order in which the ready instances of a process run."""
 
     FIFO = "FIFO"
     """The oldest."""
@@ -150,7 +150,7 @@ class Engine(StrEnum):
 
 
 class RetryPolicy(StrEnum):
-    """How the waits between retries grow, with a delay d (DESIGN section 8)."""
+    """Growth of the waits between retries, with a delay d (DESIGN section 8)."""
 
     PERIODIC = "periodic"
     """d, d, d."""
@@ -174,7 +174,7 @@ class LatePolicy(StrEnum):
 
 
 class NotificationLevel(StrEnum):
-    """How often a notification is sent."""
+    """Frequency of notifications."""
 
     ATTEMPT = "attempt"
     """After every attempt of an instance."""
@@ -204,7 +204,7 @@ class DatasourceType(StrEnum):
 
 
 class ExtractType(StrEnum):
-    """How much of a table an import reads."""
+    """Extent of a table that an import reads."""
 
     FULL = "full"
     """All of it, every time."""
@@ -213,7 +213,7 @@ class ExtractType(StrEnum):
 
 
 class MergePolicy(StrEnum):
-    """How imported rows meet those already there."""
+    """Merge of imported rows into those already there."""
 
     SNAPSHOT = "snapshot"
     """Each instance is a whole picture."""
@@ -222,7 +222,7 @@ class MergePolicy(StrEnum):
 
 
 class LoadType(StrEnum):
-    """How exported rows meet those in the table."""
+    """Merge of exported rows into the table."""
 
     UPDATEONLY = "updateonly"
     """Existing rows are updated; no row is added."""
@@ -231,7 +231,7 @@ class LoadType(StrEnum):
 
 
 class LintLevel(StrEnum):
-    """How much the findings of a lint rule matter in a config repo."""
+    """Severity of the findings of a lint rule in a config repo."""
 
     ERROR = "error"
     """`feedctl lint` fails."""
@@ -266,7 +266,7 @@ class DataFormat(StrEnum):
 
 
 class ExpectationSeverity(StrEnum):
-    """How much an expectation counts, as Great Expectations names it."""
+    """Severity of an expectation, as Great Expectations names it."""
 
     CRITICAL = "critical"
     """Data that fails it is not published."""

@@ -32,7 +32,7 @@ class SparkAttributes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """One step of a workflow of several.
+    """A step of a workflow of several.
 
     Attributes:
         args: of a command, or of a Spark application after its paths; ``${name}`` stands for a property.
@@ -74,7 +74,7 @@ class Workflow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Retry:
-    """How often and when a failed instance is tried again.
+    """Number and times of the retries of a failed instance.
 
     Attributes:
         attempts: retries after the first try.

@@ -29,7 +29,7 @@ _AT_ONCE = 128
 
 @dataclass(frozen=True, kw_only=True)
 class TableContext:
-    """One plan of a table action in one run.
+    """A plan of a table action in one run.
 
     Attributes:
         plan: of the instance, or its blank plan.

@@ -180,12 +180,12 @@ class TableItem:
 
     @property
     def files(self) -> int:
-        """So many files are copied."""
+        """Return the number of files to copy."""
         return len(self.part.files) if self.part and self.copies else 0
 
     @property
     def bytes(self) -> int:
-        """So many bytes are copied."""
+        """Return the number of bytes to copy."""
         return self.part.bytes if self.part and self.copies else 0
 
 

@@ -259,7 +259,7 @@ class Ledger:
 
     @contextmanager
     def transaction(self, *, is_lasting: bool = True) -> Iterator[Transaction]:
-        """One transaction for what the body does, which ends with it; an error leaves nothing of it.
+        """Open one transaction for the body, which ends with it; an error leaves nothing of it.
 
         Raises:
             LedgerUnavailable: the database cannot be used now.

@@ -78,7 +78,7 @@ class InputChanges:
 
 
 def changes(before: Fingerprint, after: Fingerprint) -> InputChanges | None:
-    """Which files came, changed and went; None: one of the two has no listing, so only the digests can be compared."""
+    """Return the files that came, changed and went; None: one of the two has no listing, only digests."""
     if before.listing is None or after.listing is None:
         return None
     old, new = _listed(before.listing), _listed(after.listing)

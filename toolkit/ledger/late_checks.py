@@ -132,7 +132,7 @@ def _last_checks(tx: Transaction, process: str, cluster: str, keys: Collection[s
 
 
 def _killed(tx: Transaction, process: str, cluster: str, runs: Mapping[str, int]) -> Counter[str]:
-    """How many attempts of instances died of which neither a success nor a check has been noted since.
+    """Return how many attempts of instances died of which neither a success nor a check has been noted since.
 
     Of those that failed, only the ones for late data count: what came to an end has its check noted with it.
     """

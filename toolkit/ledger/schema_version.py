@@ -1,4 +1,4 @@
-"""Which state of the schema a ledger has, and how a new ledger gets its tables and first rows.
+"""Schema version of a ledger, and the tables and first rows of a new one.
 
 The tables come from `toolkit.ledger.tables`, as they are now, and not from the migrations, which change ledgers of an
 older release and whose library takes longer to load than all else that a command does.

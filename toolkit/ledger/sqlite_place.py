@@ -1,7 +1,7 @@
 """Files of a SQLite ledger: who may write them, and whether its folder and disk will do.
 
 Other machines must not share the disk, since they do not share its locks (proc(5), mountinfo), and a cluster must not
-have chosen this machine, where a local file is nobody else's.
+have chosen this machine, where a local file is no other feed's.
 """
 
 from __future__ import annotations

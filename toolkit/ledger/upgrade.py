@@ -79,7 +79,7 @@ def _step(tx: Transaction, place: str, revisions: Sequence[str]) -> str:
 
 
 def _locked_revision(tx: Transaction) -> str | None:
-    """The revision, which nobody else changes until the transaction ends; SQLite has one writer anyway."""
+    """The revision, which no other process changes until the transaction ends; SQLite has one writer anyway."""
     if tx.connection.dialect.name == "postgresql":
         tx.connection.exec_driver_sql("SET LOCAL statement_timeout = 0")  # a large table takes its time
         tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))

@@ -96,7 +96,7 @@ class StoredFinding:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """How far an expectation was from holding: the share of rows not as expected, or the number that was observed."""
+    """Distance of an expectation from success: the share of unexpected rows, or the number that was observed."""
 
     suite: str
     position: int
@@ -136,7 +136,7 @@ def on_data(tx: Transaction, address: UnitAddress, data_digest: str, suites_dige
 
 
 def on_layout(tx: Transaction, address: UnitAddress, layout_digest: str, suites_digest: str) -> ValidationResult | None:
-    """As `on_data`, for data that were copied since, so that only names and sizes are the same."""
+    """Do as `on_data` does, for data that were copied since, so that only names and sizes are the same."""
     exact = (verdict.c.layout_digest == layout_digest, verdict.c.suites_digest == suites_digest)
     return _newest(tx, *_of(address), *exact, ~verdict.c.is_by_hand)
 

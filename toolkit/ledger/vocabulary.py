@@ -87,7 +87,7 @@ TRANSITIONS: dict[RunStatus, frozenset[RunStatus]] = {
 
 
 class JobMode(StrEnum):
-    """How a job finds its batches (DESIGN section 6, Run metadata)."""
+    """Way in which a job finds its batches (DESIGN section 6, Run metadata)."""
 
     QUEUE = "queue"
     """BDRE's: unread batches from every upstream, oldest first; one running job per process."""
@@ -110,7 +110,7 @@ class BatchState(StrEnum):
     """Whether a batch may be read."""
 
     ALLOCATED = "allocated"
-    """Its job has not succeeded yet; nobody else may read it."""
+    """Its job has not succeeded yet; no other thread or process may read it."""
     PUBLISHED = "published"
     """Its data is complete."""
     RETRACTED = "retracted"
@@ -131,7 +131,7 @@ class QueueState(StrEnum):
 
 
 class LeaseMode(StrEnum):
-    """How a resource is held."""
+    """Mode in which a resource is held."""
 
     EXCLUSIVE = "exclusive"
     """By one holder alone."""

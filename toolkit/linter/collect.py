@@ -122,7 +122,7 @@ def _options(rules: Mapping[str, Rule], settings: RuleSettings) -> Mapping[str, 
 
 @dataclass(frozen=True, kw_only=True)
 class _Environment:
-    """One environment's rules at work."""
+    """An environment's rules at work."""
 
     collector: Collector
     settings: RuleSettings

@@ -1,4 +1,4 @@
-"""How long frequencies are and how far expressions go back, at least and at most, without looking at any instant."""
+"""Bounds of frequencies and of the reach of expressions, computed without any instant."""
 
 from __future__ import annotations
 

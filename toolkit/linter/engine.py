@@ -125,7 +125,7 @@ def lint(request: LintRequest, rules: Mapping[str, Rule] = RULES) -> LintReport:
 
 
 class _Run:
-    """One run; each environment is looked at once."""
+    """A run; each environment is looked at once."""
 
     def __init__(self, request: LintRequest, rules: Mapping[str, Rule]) -> None:
         self.request, self.rules = request, rules

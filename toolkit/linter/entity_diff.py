@@ -264,7 +264,7 @@ class EntityDiff:
 
     @property
     def more_evictable(self) -> int:
-        """How many more instances the next run of retention evicts than it would have, as far as that is known."""
+        """Return how many more instances the next retention run evicts, as far as that is known."""
         return sum(effect.count for effect in self.effects if effect.kind in _EVICTING)
 
 

@@ -10,7 +10,7 @@ from toolkit.entities.yaml_location import Pointer
 
 
 class Severity(StrEnum):
-    """How much a finding matters."""
+    """Severity of a finding."""
 
     ERROR = "error"
     """An action would do something wrong, or nothing at all."""
@@ -70,7 +70,7 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Finding:
-    """One thing that is wrong or worth knowing, and where.
+    """A thing that is wrong or worth knowing, and where.
 
     Args:
         file: path in the config repo, with ``/``.

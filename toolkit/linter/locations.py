@@ -162,7 +162,7 @@ def _literals(path: str) -> tuple[Segment, ...]:
 
 
 def _shared(segment: Segment) -> Segment:
-    """One segment for all names that are written alike: feeds have most of their names in common."""
+    """Return one segment for all names that are written alike: feeds have most of their names in common."""
     return _first_of(segment.tokens) if segment.literal is None else segment
 
 

@@ -1,4 +1,4 @@
-"""Which locations of feeds can have names in common, or lie in one another."""
+"""Locations of feeds that can have names in common or contain each other."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _patterns_overlap(one: tuple[Token, ...], other: tuple[Token, ...]) -> bool:
 
 
 def pairs_until_apart(one: Sequence[Sequence[Transition]], other: Sequence[Sequence[Transition]]) -> int | None:
-    """How many pairs of places one text reaches before it is clear that none reaches both ends; None: one may."""
+    """Return the number of pairs of places that one text reaches until none reaches both ends; None: one may."""
     seen = {(0, 0)}
     pending = [(0, 0)]
     while pending:

@@ -51,7 +51,7 @@ class LintReport:
 
     @property
     def counts(self) -> Mapping[Severity, int]:
-        """How many findings there are of each severity."""
+        """Return how many findings there are of each severity."""
         counted = Counter(finding.severity for finding in self.findings)
         return {severity: counted[severity] for severity in Severity}
 

@@ -1,4 +1,4 @@
-"""Which instances retention leaves at a moment, as far as the entities alone tell (DESIGN section 7, Retention)."""
+"""Instances that retention leaves at a moment, by the entities alone (DESIGN section 7, Retention)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Retained:
         return earliest_kept(policy, self._newest_from(at))
 
     def _newest_from(self, at: datetime) -> datetime:
-        """As `keep_last_from`, when every instance is there."""
+        """Do as `keep_last_from` does, when every instance is there."""
         keep_last = self.retention.keep_last or 0
         if not keep_last:
             return _END

@@ -36,7 +36,7 @@ class BaseState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LintContext:
-    """One config repo in one environment.
+    """A config repo in one environment.
 
     Args:
         repository: the usable entities; what has problems of its own is not there.

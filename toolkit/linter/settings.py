@@ -1,4 +1,4 @@
-"""Which rules run, and how: `--select` and `--ignore`, and what `repo.yaml` says."""
+"""Choice and settings of the rules: `--select`, `--ignore` and `repo.yaml`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def end_on_line(data: bytes, span: TextSpan) -> int:
 
 
 def source_line(data: bytes, line: int) -> str:
-    """One line of a file, from 1 on, without its end; empty when there is none."""
+    """Return one line of a file, from 1 on, without its end; empty when there is none."""
     lines = _lines(data)
     return lines[line - 1] if 0 < line <= len(lines) else ""
 

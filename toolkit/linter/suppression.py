@@ -119,7 +119,7 @@ Accepting = tuple[str, int, str]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Named:
-    """One rule that one comment names."""
+    """A rule that one comment names."""
 
     file: str
     comment: Comment

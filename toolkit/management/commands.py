@@ -141,7 +141,7 @@ class CommandResult:
 
     @property
     def changed(self) -> int:
-        """How many instances it did something to."""
+        """Return how many instances it did something to."""
         return sum(each.is_changed for each in self.answers)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataRange:
-    """Which instances are looked at.
+    """Range of instances to look at.
 
     Attributes:
         requested: the range.

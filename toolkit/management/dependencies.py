@@ -215,7 +215,7 @@ def _at_location(
 
 
 def _with_states(tx: Transaction, dependencies: Sequence[Dependency]) -> tuple[Dependency, ...]:
-    """One query for each entity, cluster and life cycle, however many instances."""
+    """Read with one query for each entity, cluster and life cycle, however many instances."""
     keys: dict[tuple[str, str, LifeCycle | None], list[str]] = {}
     for each in dependencies:
         if each.instance_key is not None:

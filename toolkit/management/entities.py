@@ -51,7 +51,7 @@ def entity_status(validity: Validity, now: datetime, *, is_suspended: bool) -> E
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityState:
-    """How an entity is on a cluster.
+    """State of an entity on a cluster.
 
     Attributes:
         validity: there.
@@ -66,7 +66,7 @@ class EntityState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityReport:
-    """How an entity is on its clusters, and whether a command changed that.
+    """State of an entity on its clusters, and whether a command changed it.
 
     Attributes:
         touched_at: None: nobody ever touched it.
@@ -97,7 +97,7 @@ class EntityCommand:
 
 
 def entity_report(ledger: Ledger, entity: Feed | Process, clusters: Sequence[str]) -> EntityReport:
-    """How an entity is on these clusters.
+    """Return how an entity is on these clusters.
 
     Raises:
         UnknownName: it is not on one of them.

@@ -98,7 +98,7 @@ class OutsideValidity(InvalidInput):
 
 
 class NotRecorded(InvalidInput):
-    """One run was asked for by its nominal time, and there was none.
+    """Error for a nominal time without a run.
 
     Args:
         name: the entity.

@@ -1,4 +1,4 @@
-"""Which instances a question or a command is about, and where (Falcon overview, Instance Management; DESIGN section 8).
+"""Instances and clusters of a query or a command (Falcon overview, Instance Management; DESIGN section 8).
 
 An entity is acted on in locations, by life cycle and cluster; of each, the instances of [start, end) within validity.
 """
@@ -20,7 +20,7 @@ from toolkit.planning.listing import clusters_of
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ManagedLocation:
-    """One cluster, with the other cluster of a copy.
+    """A cluster, with the other cluster of a copy.
 
     Attributes:
         cluster: where the runs are.
@@ -41,7 +41,7 @@ class ManagedLocation:
         return self.sequence.between(max(start, self.validity.start), min(end, self.validity.end))
 
     def count(self, start: datetime, end: datetime) -> int:
-        """How many instances [start, end) has within the validity, by arithmetic."""
+        """Return how many instances [start, end) has within the validity, by arithmetic."""
         if self.sequence is None:
             return 0
         return self.sequence.count(max(start, self.validity.start), min(end, self.validity.end))
@@ -266,7 +266,7 @@ class Stretch:
 
     @property
     def count(self) -> int:
-        """How many instances it has, by arithmetic."""
+        """Return how many instances it has, by arithmetic."""
         return 0 if self.start is None or self.end is None else self.location.count(self.start, self.end)
 
 

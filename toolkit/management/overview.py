@@ -1,4 +1,4 @@
-"""How everything is, on one screen (`feedctl status`), and what has not succeeded within its cadence."""
+"""Overview on one screen (`feedctl status`), and what has not succeeded within its cadence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OverviewRow:
-    """How an action on an entity on a cluster is.
+    """State of an action on an entity on a cluster.
 
     Attributes:
         counterpart: of a replication, the source; else empty.
@@ -86,7 +86,7 @@ class OverviewRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Overview:
-    """How everything is.
+    """Overview of all actions.
 
     Attributes:
         at: the instant from which it is looked at.

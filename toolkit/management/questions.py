@@ -38,7 +38,7 @@ class InstanceList:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterSummary:
-    """How many instances of a range have which status on a cluster; what has no run yet is waiting."""
+    """Number of instances of a range by status on a cluster; an instance without a run is waiting."""
 
     cluster: str
     counts: Mapping[RunStatus, int]
@@ -46,7 +46,7 @@ class ClusterSummary:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceSummary:
-    """How many instances of a range have which status."""
+    """Number of instances of a range by status."""
 
     name: str
     life_cycle: LifeCycle
@@ -154,7 +154,7 @@ def recorded_instances(ledger: Ledger, managed: ManagedEntity, requested: Reques
 
 
 def instance_summary(ledger: Ledger, managed: ManagedEntity, requested: RequestedRange) -> InstanceSummary:
-    """How many instances of a range have which status, by arithmetic; without a range, of all that are due.
+    """Return how many instances of a range have which status, by arithmetic; without a range, of all that are due.
 
     Where a process works off the queue, its jobs are counted then.
 

@@ -120,7 +120,7 @@ class View:
 
     @property
     def count_of_newest(self) -> int:
-        """So many of the newest instances a question is about that names no start."""
+        """Return the number of newest instances that a query without a start is about."""
         return NEWEST if self.limit is None else self.offset + self.limit
 
     def narrowing(self, wanted: RunFilter, *, newest_first: bool) -> RunFilter:

@@ -1,4 +1,4 @@
-"""Which table feeds a partition, or a file of a table, belongs to (Falcon feature list, entity lookup)."""
+"""Table feeds of a partition or of a file of a table (Falcon feature list, entity lookup)."""
 
 from __future__ import annotations
 

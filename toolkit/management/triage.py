@@ -208,7 +208,7 @@ class _Triager:
         return self._waiting_for(node, _not_ready(self._looked(source, [_instant(what)])), depth)
 
     def _inputs(self, what: Dependency) -> tuple[list[str], list[_Need]]:
-        """How many instances of each input that is not optional are there, and those that are not."""
+        """Return how many instances of each input that is not optional are there, and those that are not."""
         process, nominal = self.repository.process(what.name), _instant(what)
         site = ProcessSite(process=process, cluster=self.repository.cluster(what.cluster), feeds=self.repository.feeds)
         notes: list[str] = []

@@ -1,4 +1,4 @@
-"""How the texts of Falcon's XML become values of the YAML (Falcon entity specification and overview, feature list)."""
+"""Conversion of the texts of Falcon's XML to YAML values (Falcon entity specification and overview, feature list)."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def messaging_endpoint(text: str) -> Converted:
 
 
 def _typed(kind: SchemaName) -> dict[str, Convert]:
-    """How the properties with a meaning are read, by the schema's types."""
+    """Return how the properties with a meaning are read, by the schema's types."""
     special: dict[str, Convert] = {
         "order": order,
         "feed.retry.policy": retry_policy,

@@ -28,7 +28,7 @@ class TextOutcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trace:
-    """One text of the XML, one place in the YAML, and how they belong together.
+    """A text of the XML, one place in the YAML, and how they belong together.
 
     Attributes:
         source: None: the XML has nothing of it.

@@ -20,7 +20,7 @@ FOLDER = "workflows"
 
 
 class Runs(Protocol):
-    """How one of Falcon's engines is run; `place` is told the path of a workflow, its own or a late one."""
+    """Command of one of Falcon's engines; `place` gets the path of a workflow, its own or a late one."""
 
     def place(self, path: str, script: str) -> Converted:
         """The path in the YAML.

@@ -15,7 +15,7 @@ from toolkit.migration.yaml_writing import with_comments
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One text of the XML, or one value that Falcon did not say.
+    """A text of the XML, or one value that Falcon did not say.
 
     Attributes:
         entity: kind and name.

@@ -19,7 +19,7 @@ _NAMESPACE = "uri:falcon:{}:0.1"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FalconEntity:
-    """One entity of Falcon's.
+    """An entity of Falcon's.
 
     Attributes:
         file: its path as the user named it, or the folder.

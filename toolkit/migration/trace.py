@@ -1,4 +1,4 @@
-"""Which line of the XML a line of the YAML comes from, and the other way round."""
+"""Mapping between the lines of the XML and those of the YAML."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One text of an XML file: an attribute, or what stands in an element.
+    """A text of an XML file: an attribute, or what stands in an element.
 
     Attributes:
         place: where, for example ``feed/clusters/cluster[2]/retention@limit``.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceMessage:
-    """How the work on one instance ended.
+    """Message about the end of the work on one instance.
 
     Attributes:
         entity: the feed or process, which has a topic of its own.

@@ -138,7 +138,7 @@ class StompSession:
 
         Raises:
             MessageRefused: the broker does not want it.
-            BrokerError: nobody can tell whether the broker has it.
+            BrokerError: it is unknown whether the broker has it.
         """
         self._sent += 1
         receipt = str(self._sent)

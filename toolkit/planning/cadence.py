@@ -1,4 +1,4 @@
-"""How often something must succeed, and by when it is late (DESIGN section 7, Cadence)."""
+"""Cadence: how often an action must succeed, and when it is late (DESIGN section 7, Cadence)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAY = Frequency(unit=Unit.DAYS, count=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cadence:
-    """How often an action succeeds when all is well.
+    """Frequency with which an action succeeds when all is well.
 
     Attributes:
         frequency: from one success to the next.
@@ -46,7 +46,7 @@ class Cadence:
 
 
 def execution_cadence(process: Process, cluster: str) -> Cadence:
-    """How often a process succeeds on a cluster: once a frequency, and each within its SLA when it has one.
+    """Return how often a process succeeds on a cluster: once a frequency, and each within its SLA when it has one.
 
     Raises:
         UnknownName: the process is not on that cluster.

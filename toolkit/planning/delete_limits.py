@@ -1,4 +1,4 @@
-"""How much one retention run may delete, as a pure decision over the numbers of all its feeds (DESIGN section 7)."""
+"""Limits of one retention run, as a pure decision over the numbers of all its feeds (DESIGN section 7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeleteLimits:
-    """How much one run may delete, over all its feeds or of one of them.
+    """Limits of one run, over all its feeds or for one of them.
 
     Attributes:
         instances: a number of instances; None: no such limit.
@@ -44,7 +44,7 @@ class Excess:
 
 
 def kept_needed(evicted: int, limits: DeleteLimits) -> int | None:
-    """How many kept instances make the fraction acceptable: no more of them need to be listed than that.
+    """Return how many kept instances make the fraction acceptable: no more of them need to be listed than that.
 
     Returns:
         A number, or None when no number of kept instances is enough.
@@ -81,7 +81,7 @@ def excess(by_feed: Mapping[str, int], kept: int, limits: DeleteLimits) -> Exces
 
 
 def excess_weight(by_feed: Mapping[str, int], found: str, limits: DeleteLimits) -> Excess:
-    """That a plan is heavier than the limit, or that nobody knows how heavy it is.
+    """That a plan is heavier than the limit, or that it is unknown how heavy it is.
 
     Args:
         by_feed: evicted instances for each feed and cluster.

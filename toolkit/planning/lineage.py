@@ -1,4 +1,4 @@
-"""Which process instances make or read a feed instance: inverses of expressions, by arithmetic."""
+"""Process instances that write or read a feed instance: inverses of expressions, by arithmetic."""
 
 from __future__ import annotations
 

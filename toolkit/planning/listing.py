@@ -42,7 +42,7 @@ class InstancePlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedInstance:
-    """One instance on a cluster, with its places."""
+    """An instance on a cluster, with its places."""
 
     cluster: str
     instant: datetime

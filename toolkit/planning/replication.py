@@ -28,7 +28,7 @@ class NotReplicated(UnfitFeed):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Range:
-    """Which instances are asked for, and in which order.
+    """Requested instances, and their order.
 
     Attributes:
         first: none before it; None: from the beginning.
@@ -125,7 +125,7 @@ class Route:
 
     @cached_property
     def parts(self) -> tuple[Segment, ...]:
-        """Which sub-directories of an instance are copied: the source's expression, then the target's (DESIGN 8)."""
+        """Return the sub-directories of an instance to copy: the source's expression, then the target's (DESIGN 8)."""
         return (*self.source.parts, *self.target.parts)
 
     @cached_property

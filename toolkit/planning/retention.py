@@ -59,7 +59,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LateWindow:
-    """How long an instance waits for late data.
+    """Period for which an instance waits for late data.
 
     Attributes:
         cut_off: of the feed, counted from the instance's time.
@@ -119,7 +119,7 @@ def instance_time(period: PathPeriod, instances: InstanceSequence) -> datetime:
 
 
 def time_within(spans: tuple[Span, ...], instances: InstanceSequence) -> datetime:
-    """As `instance_time`, of a period's runs of instants."""
+    """Do as `instance_time` does, of a period's runs of instants."""
     for first, end in reversed(spans):
         member = instances.at_or_before(end - _TICK)
         if member is not None and member >= first:
@@ -281,7 +281,7 @@ def eviction_policy(
 
 
 def late_window_of(feed: Feed, retention: Retention) -> LateWindow | None:
-    """How long late data protects an instance; None when the feed expects none, or retention does not protect it."""
+    """Return how long late data protects an instance; None: the feed expects none, or retention ignores it."""
     if feed.late_arrival is None:
         return None
     for protection in retention.protect:

@@ -115,7 +115,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         )
 
     def _end(self, target: ProcessTarget, left: StepRun) -> None:
-        """End a step that nobody watches any more, whether the process still has it or not.
+        """End a step without a terminal any more, whether the process still has it or not.
 
         Raises:
             StepLeftBehind: something of it cannot be ended.

@@ -94,7 +94,7 @@ def _is_due(newest: NewestAttempt | None, now: datetime) -> bool:
 
 
 def _has_run(newest: NewestAttempt) -> bool:
-    """One that timed out had waited in vain."""
+    """An instance that timed out waited in vain."""
     return newest.started_at is not None and newest.status is not RunStatus.TIMED_OUT
 
 

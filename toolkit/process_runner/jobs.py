@@ -87,7 +87,7 @@ class JobBook:
     ledger: Ledger | None
 
     def chain(self, ref: JobRef, *, is_forced: bool) -> AttemptChain:
-        """How far the attempts at an instance have come; changes nothing."""
+        """Return how far the attempts at an instance have come; changes nothing."""
         return (
             AttemptChain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
         )

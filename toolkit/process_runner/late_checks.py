@@ -225,7 +225,7 @@ class LateChecker:
         return DueChecks(checks=tuple(checks), not_expected=tuple(over))
 
     def of_instance(self, site: ProcessSite, nominal_time: datetime, at: datetime) -> DueCheck:
-        """One instance, to be looked at whether a check is due or not, however often its runs were killed.
+        """Return one instance, to be looked at whether a check is due or not, however often its runs were killed.
 
         Raises:
             NothingRead: it has not noted what it read, or its last check is over.
@@ -255,7 +255,7 @@ class LateChecker:
 
 
 def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedInstance:
-    """Compare what an instance has read with what is there now; inputs that nobody watches any more are left out.
+    """Compare what an instance has read with what is there now; inputs without a terminal any more are left out.
 
     The ledger names the input and its instance. Where that is now is computed: a feed may have moved since.
 

@@ -45,7 +45,7 @@ class Made:
 
 
 def feed_instance(site: ProcessSite, storage: FeedStorage, instance: InstanceStorage) -> FeedInstance:
-    """How the ledger calls an instance that a process reads or makes."""
+    """Return how the ledger calls an instance that a process reads or makes."""
     return FeedInstance(
         feed=storage.feed,
         cluster=storage.cluster,

@@ -39,7 +39,7 @@ class MissingInput:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResolvedInstance:
-    """One instance of a process on a cluster, resolved.
+    """An instance of a process on a cluster, resolved.
 
     Attributes:
         cluster: name.

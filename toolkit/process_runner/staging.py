@@ -1,4 +1,4 @@
-"""Outputs of a process that are validated: steps write them where nobody reads, and all are published or none."""
+"""Outputs of a process that are validated: steps write them in the staging directory, and all are published or none."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class StepBatch(Batch[StepItem]):
 
 @dataclass(kw_only=True)
 class _Job:
-    """One run of the steps.
+    """A run of the steps.
 
     Attributes:
         before: what is not written down yet: how the job begins, or the step that has just succeeded.

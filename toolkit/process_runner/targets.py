@@ -91,7 +91,7 @@ class ProcessTarget:
 
     @property
     def ref(self) -> JobRef:
-        """How run metadata calls it."""
+        """Return how run metadata calls it."""
         return JobRef(process=self.entity, cluster=self.cluster, instance_key=self.instance_key)
 
 

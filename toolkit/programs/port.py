@@ -15,7 +15,7 @@ GRACE_SECONDS = 10.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepCall:
-    """One attempt of one step, with everything resolved that does not depend on the engine.
+    """An attempt of one step, with everything resolved that does not depend on the engine.
 
     Attributes:
         step: its name; that of the process when the workflow has no steps.

@@ -57,7 +57,7 @@ def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) ->
 def print_of_parts(
     parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem], *, is_flat: bool = False
 ) -> DataPrint:
-    """As `print_of`, where nothing but the directories and the name of the flag is known.
+    """Do as `print_of` does, where nothing but the directories and the name of the flag is known.
 
     Args:
         parts: the directories.

@@ -141,7 +141,7 @@ class DecisionAction(Action[DecisionTarget, DecisionItem, str]):
         Raises:
             CannotDecide: nothing is blocked there, or the data are others than were validated.
             OnHold: a rejection would remove data of a feed that is on hold.
-            CatalogError, StorageError: nobody can tell where the data are, or what they are.
+            CatalogError, StorageError: it is unknown where the data are, or what they are.
         """
         work.guard.run.check()
         found = target.found

@@ -119,7 +119,7 @@ def _be_quiet(*, shows_values: bool) -> None:
 
 
 def _require_harmless(expectation: RequestedExpectation, data: DataFrame, *, allows_sql: bool) -> None:
-    """Refuse an expectation with code in it, or of which nobody knows whether it has any.
+    """Refuse an expectation with code in it, or of which it is unknown whether it has any.
 
     Raises:
         ValueError: its type or an argument is unknown, or code in it is not allowed.

@@ -59,7 +59,7 @@ def kwargs_stored(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def why_of(findings: Sequence[StoredFinding]) -> str:
-    """Which expectations do not hold, in one line without values; empty: all do."""
+    """Return which expectations do not hold, in one line without values; empty: all do."""
     failed = [each for each in findings if not each.success]
     if not failed:
         return ""

@@ -134,4 +134,4 @@ def _log(folder: Path) -> Path:
 
 
 def _ignored(_mark: StepMark) -> None:
-    """Nobody looks for it: it ends with this process."""
+    """No recovery is needed: the child ends with this process."""

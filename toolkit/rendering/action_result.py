@@ -31,7 +31,7 @@ _STYLES = {Outcome.DONE: "32", Outcome.PLANNED: "36", Outcome.SKIPPED: "33", Out
 
 
 class Detail(Enum):
-    """How much of a result people read."""
+    """Level of detail of a result on the terminal."""
 
     QUIET = auto()
     """What is not well."""
@@ -140,7 +140,7 @@ def note_lines(result: TargetResult[T, I, D]) -> Iterator[str]:
 
 
 def _json(result: ActionResult[T, I, D], view: ActionView[T, I, D]) -> Iterator[str]:
-    """One document, laid out for reading."""
+    """Yield one document, laid out for reading."""
     text = json.dumps(_summary(result, view), indent=2, ensure_ascii=False)
     yield text.removesuffix("\n}") + ',\n  "items": ['
     before = "\n"

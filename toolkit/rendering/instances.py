@@ -110,7 +110,7 @@ SUMMARY_COLUMNS = ("cluster", "status", "instances")
 
 
 def summary_rows(found: InstanceSummary) -> Rows:
-    """One row for each cluster and status."""
+    """Return one row for each cluster and status."""
     for each in found.clusters:
         yield from ((each.cluster, str(status), str(number)) for status, number in each.counts.items())
 

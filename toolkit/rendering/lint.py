@@ -142,7 +142,7 @@ def _source_lines(finding: Finding, line: str, *, hidden: bool) -> Iterator[Line
 
 
 def _cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return how many columns of a terminal a text takes."""
     return sum(_width(each) for each in text)
 
 

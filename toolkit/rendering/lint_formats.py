@@ -63,7 +63,7 @@ Json = dict[str, object]
 
 
 def lint_sarif(report: LintReport, rules: Mapping[str, Rule], prefix: str = "") -> str:
-    """One SARIF log with one run; accepted findings are in it as suppressed results.
+    """Return one SARIF log with one run; accepted findings are in it as suppressed results.
 
     Args:
         report: what was found.
@@ -163,7 +163,7 @@ _IN_PROPERTIES = {**_IN_MESSAGES, ":": "%3A", ",": "%2C"}
 
 
 def lint_github(report: LintReport, prefix: str = "") -> str:
-    """One command for each finding, then a summary for the log.
+    """Return one command for each finding, then a summary for the log.
 
     Args:
         report: what was found.

@@ -109,7 +109,7 @@ def _last_words(run: Run | None) -> str:
 
 
 def overview_document(found: Overview) -> dict[str, object]:
-    """How everything is, as JSON."""
+    """Return how everything is, as JSON."""
     return {
         "time": format_instant(found.at.replace(second=0, microsecond=0)),
         "safe_mode": safe_mode_document(found.safe_mode),

@@ -1,4 +1,4 @@
-"""How far an action is, as a line in the log now and then; `terminal_progress` draws a bar."""
+"""Progress of an action as a log line now and then; `terminal_progress` draws a bar."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from toolkit.actions.progress import NOTHING, Volume
 
 _LOG = logging.getLogger(__name__)
-_LOG.setLevel(logging.INFO)  # told to whoever waits, and not a warning
+_LOG.setLevel(logging.INFO)  # for the user who waits, and not a warning
 
 _SLOW = 10.0
 """Items a second; below it the digits behind the point say something."""
 SECONDS_BETWEEN_LINES = 10.0
-"""So often a run that nobody watches says in the log how far it is."""
+"""So often a run without a terminal says in the log how far it is."""
 
 
 @dataclass(kw_only=True)
@@ -46,7 +46,7 @@ class Count:
         self._began_at = self._reported_at = self.now()
 
     def add(self, number: int, more: Volume = NOTHING) -> bool:
-        """So much more is done; true: it is time to tell."""
+        """Add to what is done; return whether it is time to report."""
         with self._lock:
             self.done += number
             self.copied += more
@@ -57,7 +57,7 @@ class Count:
         return is_time
 
     def rate(self, amount: float) -> float:
-        """So much a second, from the beginning to the last telling."""
+        """Return the rate a second, from the beginning to the last report."""
         return amount / max(self.seconds, 1e-9)
 
     def seconds_left(self, volume: Volume) -> float | None:
@@ -92,12 +92,12 @@ class LoggedProgress:
         self._count.begin()
 
     def advance(self, number: int) -> None:
-        """So many more items are over."""
+        """Add finished items."""
         if self._count.add(number):
             self._tell()
 
     def copied(self, more: Volume) -> None:
-        """So much more was copied."""
+        """Add to what was copied."""
         if self._count.add(0, more):
             self._tell()
 

@@ -1,4 +1,4 @@
-"""How far an action is, as a bar on a terminal; where there is none, rich need not be loaded."""
+"""Progress of an action as a bar on a terminal; without a terminal rich is not loaded."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ class TerminalProgress:
         bar.start()
 
     def advance(self, number: int) -> None:
-        """So many more items are over; drawing costs more than an item, so it is done now and then."""
+        """Add finished items; drawing costs more than an item, so it is done now and then."""
         if self._count.add(number):
             self._draw()
 
     def copied(self, more: Volume) -> None:
-        """So much more was copied."""
+        """Add to what was copied."""
         if self._count.add(0, more):
             self._draw()
 

@@ -100,7 +100,7 @@ class Publisher:
 
         Raises:
             StorageError: it failed; readers see what they saw before.
-            QualityFailed: it must not be announced; it waits where nobody reads, or without the flag.
+            QualityFailed: it must not be announced; it waits in the staging directory, or without the flag.
             StopRequested: the run was stopped, or called off, before it was published.
         """
         item, digests = self.item, dict[str, str]()
@@ -193,7 +193,7 @@ class Publisher:
         return self.staged.copied_before(self.item.content, is_whole)
 
     def _copied_whole(self, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
-        """Copy into a directory that nobody reads: new files from the source, the others from where they are."""
+        """Copy into a directory without readers: new files from the source, the others from where they are."""
         item, copy = self.item, self.publication.copy
         digests = copy([name for name in wanted if name in item.copied], wanted, into)
         if into != item.target:

@@ -248,17 +248,17 @@ class UnitItem:
 
     @property
     def files(self) -> int:
-        """So many files are copied."""
+        """Return the number of files to copy."""
         return sum(self.wanted[name].kind is FileKind.FILE for name in self.copied)
 
     @property
     def bytes(self) -> int:
-        """So many bytes are copied."""
+        """Return the number of bytes to copy."""
         return sum(self.wanted[name].size for name in self.copied)
 
     @property
     def reasons(self) -> Counter[CopyReason]:
-        """So many files are copied for each reason."""
+        """Return the number of files to copy by reason."""
         return Counter(reason for name, reason in self.copied.items() if self.wanted[name].kind is FileKind.FILE)
 
     def manifest(self, digests: Mapping[str, str], *, written_apart: str) -> Manifest | None:

@@ -32,7 +32,7 @@ MOST_NAMED = 1000
 """So many files of an instance are named at most; all are counted."""
 _INSTANCES_AT_ONCE = 16
 BEING_COPIED, NOTHING_TO_COMPARE = "being_copied", "nothing_to_compare"
-"""Codes of instances of which nobody can tell."""
+"""Codes of instances whose state is unknown."""
 
 
 class VerifyStatus(StrEnum):
@@ -47,7 +47,7 @@ class VerifyStatus(StrEnum):
     KEPT = "kept"
     """A directory is there that was copied, and that the source no longer has; nothing is wrong with it."""
     UNREADABLE = "unreadable"
-    """It could not be read, so nobody can tell."""
+    """It could not be read, so its state is unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +75,7 @@ class VerifiedInstance:
         by_source: so many of the files were compared with the source, since the ledger has no digest of them.
         counts: of files with something wrong.
         findings: the first of them, by name.
-        problem: why nobody can tell; None: somebody can.
+        problem: why the result is unknown; None: it is known.
     """
 
     target: ReplicationTarget

@@ -249,7 +249,7 @@ def settle_stagings(
     """Remove what runs that are dead have left unfinished in the archive of a feed whose lease is held.
 
     Where neither the original nor the archive is there, somebody else has removed the original, or its disk is not
-    mounted: nobody can tell how much of it the copy has, so that it gets no name that readers know, and stays.
+    mounted: it is unknown how much of it the copy has, so that it gets no name that readers know, and stays.
 
     Args:
         target: the feed.

@@ -16,7 +16,7 @@ _NAMED = 10
 
 
 class UnreadableLocations(Failed):
-    """Locations of a table that are no paths: nobody can tell what is there, so nothing of the table goes.
+    """Locations of a table that are no paths: it is unknown what is there, so nothing of the table goes.
 
     Args:
         table: the table.

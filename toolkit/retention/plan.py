@@ -67,7 +67,7 @@ EVICTED = FORGOTTEN | {ItemKind.INSTANCE}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanItem:
-    """One thing to remove; a `WorkItem`.
+    """A thing to remove; a `WorkItem`.
 
     Attributes:
         instance_key: the instance's canonical time; empty where there is none.
@@ -205,7 +205,7 @@ FeedResult: TypeAlias = "TargetResult[FeedTarget, PlanItem, RetentionDetail]"
 
 
 def evicted(plan: FeedPlan) -> int:
-    """How many instances go, of a table how many partitions; pending deletes and empty directories are none.
+    """Return how many instances go, of a table how many partitions; pending deletes and empty directories are none.
 
     What waits at the gate for an instance counts as one, since it is data as well; its manifest does not.
     """

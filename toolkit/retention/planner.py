@@ -216,7 +216,7 @@ def blank_plan(target: FeedTarget) -> FeedPlan:
 
 
 def _evicted(plans: Iterable[FeedPlan]) -> Iterator[tuple[str, int]]:
-    """How much of each feed goes; a partition of several counts for the first of them."""
+    """Yield how much of each feed goes; a partition of several counts for the first of them."""
     seen: set[_Partition] = set()
     for plan in plans:
         going = _going(plan)

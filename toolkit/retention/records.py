@@ -94,7 +94,7 @@ def recovered(plan: FeedPlan, left: Sequence[Item], storage: Callable[[Canonical
 def _looked_at(
     left: Sequence[Item], plan: FeedPlan, storage: Callable[[CanonicalPath], FileSystem]
 ) -> Iterator[tuple[Item, bool | None]]:
-    """Each item, the last one first, and whether nothing is there any more; None: nobody can tell now."""
+    """Each item, the last one first, and whether nothing is there any more; None: it is unknown now."""
     # A path may have been written down before its alias was configured.
     aliased, locations = partial(CanonicalPath.parse, aliases=plan.target.name_services), plan.target.locations
     bases, planned = _bases_of(plan, storage), {item.path for item in plan.items}
@@ -142,7 +142,7 @@ def is_readable_base(base: CanonicalPath, system: FileSystem) -> bool:
 def _is_gone(
     path: CanonicalPath, bases: Sequence[CanonicalPath], storage: Callable[[CanonicalPath], FileSystem]
 ) -> bool | None:
-    """None: nobody can tell now, so the item stays open."""
+    """None: it is unknown now, so the item stays open."""
     if not any(path.is_within(base) for base in bases):
         return None
     found = is_present(storage(path), path)

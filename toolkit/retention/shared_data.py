@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedData:
-    """One location of a feed on a cluster.
+    """A location of a feed on a cluster.
 
     Attributes:
         feed: name.
@@ -114,7 +114,7 @@ class SharedDataIndex:
         return tuple(sorted(found - {pair}))
 
     def meeting(self, feed: Feed, cluster: Cluster) -> tuple[SharedData, ...]:
-        """As `of`, for a feed that is none of the repo: what has its name on that cluster counts as any other."""
+        """Do as `of` does for a feed outside the repo: what has its name on that cluster counts as any other."""
         return self._meeting(_locations(feed, cluster, self.real))
 
     def _meeting(self, locations: Iterable[SharedData]) -> tuple[SharedData, ...]:
@@ -230,7 +230,7 @@ def holds_of(pairs: Sequence[tuple[str, str]], feed: Feed, cluster: Cluster, hol
 
 
 def place_of(pair: tuple[str, str], cluster: str) -> str:
-    """How messages of a run on the cluster name a feed on another one, or on the same."""
+    """Return how messages of a run on the cluster name a feed on another one, or on the same."""
     return pair[0] if pair[1] == cluster else f"{pair[0]} on {pair[1]}"
 
 

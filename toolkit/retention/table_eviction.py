@@ -169,7 +169,7 @@ class _BatchOutcome:
     """Outcome of a batch so far, by position.
 
     Attributes:
-        open: positions of which nobody can tell now.
+        open: positions whose state is unknown now.
     """
 
     items: Sequence[PlanItem]

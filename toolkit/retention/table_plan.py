@@ -155,7 +155,7 @@ class TablePlanner:
 
 @dataclass(frozen=True, kw_only=True)
 class _TableLook:
-    """One look at a table: which partitions go, and where their data are."""
+    """A look at a table: which partitions go, and where their data are."""
 
     planner: TablePlanner
     target: FeedTarget

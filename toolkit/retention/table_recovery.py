@@ -48,7 +48,7 @@ _PARTITION, _DATA, _STAGED = (
     f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.STAGED)
 )
 UNKNOWN_OWNER = "unknown_owner"
-"""The code of a directory that stays open, since nobody can tell whether its partitions are gone."""
+"""The code of a directory that stays open, since it is unknown whether its partitions are gone."""
 IN_USE = "location_in_use"
 """The code of a directory whose partitions are gone, and that is not removed since somebody else's data are there."""
 
@@ -188,7 +188,7 @@ class TableRecovery:
         return outcome
 
     def _why_unknown(self, group: _Group, there: Mapping[str, bool], changed: int | None) -> str:
-        """Why nobody can tell whether the partitions are gone; empty: that is known."""
+        """Why it is unknown whether the partitions are gone; empty: that is known."""
         if not group.partitions:
             return "the ledger does not say which partitions had their data there"
         other = next((each.path for each in group.partitions if each.path not in there), None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Location:
-    """One dated location of a feed on a cluster.
+    """A dated location of a feed on a cluster.
 
     Attributes:
         type: what is in it.

@@ -244,7 +244,7 @@ def _end_torn_line(file: AuditFile) -> None:
 
 
 def _is_torn(place: Path) -> bool:
-    """One that may only be appended to, and not read, counts as whole."""
+    """A file that may only be appended to, and not read, counts as whole."""
     if not os.access(place, os.R_OK):
         return False
     with place.open("rb") as written:

@@ -1,4 +1,4 @@
-"""How a run is told to stop, and what a run cannot do without."""
+"""Errors that stop a run, and those without which it cannot go on."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Deadline:
         self._until = max(self._until, sent_at + self._usable)
 
     def seconds_left(self) -> float:
-        """So long effects may start from now on; 0 or less: none may."""
+        """Return the seconds for which effects may start from now on; 0 or less: none may."""
         return self._until - self._clock()
 
     def is_over(self) -> bool:
@@ -133,7 +133,7 @@ class LeaseHolder(Protocol):
 
     @property
     def recorded(self) -> RecordedRun:
-        """Which run it is."""
+        """Return the identity of the run."""
         ...
 
     @property
@@ -190,7 +190,7 @@ class Heartbeat:
             self._runs.pop(run.recorded.run_id or 0, None)
 
     def beat(self) -> bool:
-        """One sign of life for all runs; what the ledger says goes to their deadlines and orders.
+        """Send one sign of life for all runs; what the ledger says goes to their deadlines and orders.
 
         While the ledger is away nothing is renewed: a run is told so when its lease is over.
 

@@ -1,4 +1,4 @@
-"""How a run ends whose body returned or raised."""
+"""Outcome of a run whose body returned or raised."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUCCEEDED = RunOutcome(status=RunStatus.SUCCEEDED, exit_code=ExitCode.DONE.value
 
 
 def outcome_of(error: BaseException) -> RunOutcome:
-    """How a run ends whose body raised: killed when somebody meant it to end, else failed."""
+    """Return how a run ends whose body raised: killed when somebody meant it to end, else failed."""
     if isinstance(error, Stopped):
         status = RunStatus.KILLED if error.status is Status.KILLED else RunStatus.FAILED
         return RunOutcome(status=status, reason=error.reason, exit_code=error.exit_code.value)

@@ -65,7 +65,7 @@ class ProcessTable:
         return bool(place) and place == self._place() and self._has_ended(run.pid, started_at)
 
     def _place(self) -> str | None:
-        """Where numbers of processes and times of their start mean the same as here; None: nobody can tell."""
+        """Where numbers of processes and times of their start mean the same as here; None: it is unknown."""
         try:
             if (self.proc / "self").readlink().name != str(self.pid):
                 return None  # /proc is that of another namespace

@@ -48,7 +48,7 @@ class RecordedRun:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunOutcome:
-    """How a run ended.
+    """Outcome of a run.
 
     Attributes:
         status: a terminal one; or waiting: it could not begin.

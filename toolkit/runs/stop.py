@@ -1,4 +1,4 @@
-"""How a run is told to stop: signals, the loss of its parent, its lease, commands (DESIGN sections 1 and 6)."""
+"""Stop of a run: by signals, the loss of its parent or lease, and commands (DESIGN sections 1 and 6)."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class RunStop(StopSignal):
         self._keep_lease()
 
     def check_without_rest(self) -> None:
-        """As `check`, for work that would go on elsewhere while this thread rests.
+        """Do as `check` does, for work that would go on elsewhere while this thread rests.
 
         Raises:
             PauseAsked: the run is to pause; whoever asks must call the work off, and then `check`.

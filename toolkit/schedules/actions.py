@@ -41,7 +41,7 @@ class ActionKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScheduledAction:
-    """One thing to start, and when.
+    """A thing to start, and when.
 
     Attributes:
         kind: what it does.

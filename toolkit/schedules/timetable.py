@@ -53,7 +53,7 @@ class Timetable:
 
 
 def least_seconds(frequency: Frequency) -> int:
-    """How long it is; of days and months the least."""
+    """Return the shortest length; days and months vary."""
     elapsed = frequency.elapsed
     if elapsed is None:
         elapsed = timedelta(days=frequency.count * (_LEAST_MONTH if frequency.unit is Unit.MONTHS else 1))

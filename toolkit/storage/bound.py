@@ -27,7 +27,7 @@ _PIECE_SECONDS = 0.1
 
 
 def side_by_side(parallel: int, rate: float) -> int:
-    """So many calls at once are of use; more would only wait for their turn, each let through before a new hold.
+    """Return the number of calls at once that are of use; more would only wait, each let through before a new hold.
 
     Args:
         parallel: so many the store is good for.
@@ -103,7 +103,7 @@ class SharedStores:
         return BoundStores(shared=self, check=check, read_only=read_only)
 
     def rate_of(self, path: CanonicalPath) -> float:
-        """So many changes a second the store that a path is on is asked for; a disk of this machine is not spared."""
+        """Return the changes a second that the store of a path gets; a disk of this machine has no limit."""
         return inf if path.scheme == _LOCAL else self.rate
 
     def silence(self, path: CanonicalPath) -> Silence:

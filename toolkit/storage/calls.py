@@ -22,7 +22,7 @@ STUCK_CALLS = 64
 
 
 IDLE_SECONDS = 10.0
-"""A thread that got no call for so long ends, so that an adapter that nobody uses any more leaves nothing behind."""
+"""A thread that got no call for so long ends, so that an adapter that is not used any more leaves nothing behind."""
 
 
 class NoAnswer(Exception):  # noqa: N818 - named for what happened; adapters make a storage error of it
@@ -57,7 +57,7 @@ class BoundedCalls:
 
     @property
     def stuck(self) -> int:
-        """How many late calls hang now."""
+        """Return how many late calls hang now."""
         return self._stuck
 
     def run(self, call: Callable[[], _Answer], goes_on: Callable[[], bool] = lambda: False) -> _Answer:
@@ -160,7 +160,7 @@ class StartedCall(Generic[_Answer]):
 
 
 class _Worker:
-    """One daemon thread that runs one call after the other; two locks hand the calls over, which costs little."""
+    """A daemon thread that runs one call after the other; two locks hand the calls over, which costs little."""
 
     def __init__(self, came_back: Callable[[], None], idle: deque[_Worker], idle_seconds: float) -> None:
         self.answer: object = None
@@ -189,7 +189,7 @@ class _Worker:
         self._call, self.answer, self.error = self.forget, None, None
 
     def abandon(self) -> None:
-        """Nobody waits for the running call any more."""
+        """The running call is not waited for any more."""
         with self._leaving:
             self._is_abandoned = True
             is_over = self._has_ended

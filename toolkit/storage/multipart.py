@@ -1,4 +1,4 @@
-"""One large file written by several processes, each a range of it, and put together at the end (ADR 0031)."""
+"""Multipart upload: several processes write ranges of one large file, put together at the end (ADR 0031)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class MultipartStore(Protocol):
         ...
 
     def abort_uploads(self, below: CanonicalPath) -> int:
-        """End the uploads of files below a directory that nobody completed or gave up, whoever began them.
+        """End the uploads of files below a directory that were neither completed nor given up, of any process.
 
         For who owns the directory, after a writer was killed. On a disk an upload is a file beside its target and goes
         with the directory, so that nothing is done here.

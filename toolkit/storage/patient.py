@@ -33,7 +33,7 @@ _BETWEEN_CHECKS = 0.5
 
 @dataclass(kw_only=True, slots=True)
 class Silence:
-    """How long a store has been silent.
+    """Time for which a store has not answered.
 
     Attributes:
         since: the first unanswered call after an answer; None: it answers.

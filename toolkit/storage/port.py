@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StorageSpec:
-    """Which store to open, and how; without secrets, which every machine finds in its own environment.
+    """Address and options of a store, without secrets: each machine finds those in its own environment.
 
     Attributes:
         scheme: as in a `CanonicalPath`: ``file``, ``hdfs``, ``webhdfs``, ``swebhdfs``, ``s3``, ``gs``, ``abfs``.
@@ -70,7 +70,7 @@ class FileKind(StrEnum):
 
 
 class Entry(NamedTuple):
-    """One line of a listing; a tuple, because listings have millions of them.
+    """A line of a listing; a tuple, because listings have millions of them.
 
     Attributes:
         name: in the directory that was listed; of a tree, the way there from where it was listed, with ``/`` between.
@@ -108,7 +108,7 @@ class FileStatus:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContentSummary:
-    """How much is at and below a path: files, directories (the path itself included) and bytes of the files."""
+    """Number of files and directories at and below a path (itself included), and bytes of the files."""
 
     files: int
     directories: int
@@ -157,7 +157,7 @@ class Deleted(NamedTuple):
 
 
 class FileSystem(AttributeStore, MultipartStore, Protocol):
-    """One store. Calls may come from several threads at once, and an adapter can be made anew from a `StorageSpec`.
+    """A store. Calls may come from several threads at once, and an adapter can be made anew from a `StorageSpec`.
 
     Every method raises subclasses of `toolkit.storage.errors.StorageError`. One that changes something, or waits for a
     silent store, also lets through what the hook before an effect raises: a `toolkit.errors.StopRequested`, after which

@@ -29,7 +29,7 @@ class Cursor:
         return self._at >= len(self._content)
 
     def take(self, size: int) -> bytes:
-        """So many bytes."""
+        """Return the next bytes."""
         if size < 0 or self._at + size > len(self._content):
             message = f"it ends at byte {len(self._content)}, where {size} more are announced at {self._at}"
             raise TooShort(message)
@@ -114,7 +114,7 @@ class BadTokenFile(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HadoopToken:
-    """One token.
+    """A token.
 
     Attributes:
         kind: for example ``HDFS_DELEGATION_TOKEN``.

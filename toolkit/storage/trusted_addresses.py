@@ -1,6 +1,6 @@
-"""Which addresses may get a token, a ticket or a session of the operator: those that the operator names.
+"""Trusted addresses: only those that the operator names get a token, a ticket or a session of the operator.
 
-Whoever may change the config repo may point a store at any address, with the `hadoop_conf` of a cluster entity. What
+A user who may change the config repo may point a store at any address, with the `hadoop_conf` of a cluster entity. What
 proves who the operator is goes to an address only when a file or variable of the operator names it for that service.
 """
 
@@ -37,7 +37,7 @@ _AMAZON = re.compile(
 
 
 class UntrustedAddress(InvalidInput):
-    """A token or ticket would go to an address that nobody but the config repo names.
+    """A token or ticket would go to an address that only the config repo names.
 
     Args:
         store: scheme and authority.
@@ -60,7 +60,7 @@ class UntrustedAddress(InvalidInput):
 
 
 class UntrustedEndpoint(PermissionDenied):
-    """A session token of S3 would go to an end point that nobody but the config repo names; `detail` has it."""
+    """A session token of S3 would go to an end point that only the config repo names; `detail` has it."""
 
     text = (
         "the session token of this machine's temporary credentials would go to an end point that only the config repo "
@@ -70,7 +70,7 @@ class UntrustedEndpoint(PermissionDenied):
 
 
 class UntrustedKeyProvider(InvalidInput):
-    """A ticket would go to a key server that nobody but the config repo names.
+    """A ticket would go to a key server that only the config repo names.
 
     Args:
         store: scheme and authority.

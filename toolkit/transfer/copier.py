@@ -86,7 +86,7 @@ class Copier:
     overwrite: bool = True
     sleep: Callable[[float], None] = time.sleep
     room: Room = OF_PROCESS
-    passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
+    passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - not used
     _limiter: RateLimiter | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ class Copier:
         return copied
 
     def _held(self, file: FileCopy) -> int:
-        """So much of a file is in memory: a chunk, or a part of an object, and as much again in the store's client."""
+        """Return the bytes of a file in memory: a chunk or part, and as much again in the store's client."""
         most = CHUNK_BYTES if self.target.capabilities.directories else OBJECT_PART_BYTES
         return 2 * min(file.size, max(most, file.part.upload.part_bytes if file.part else 0))
 
@@ -223,7 +223,7 @@ class _Passing:
             raise SourceChanged(path=self.file.source, detail=detail)
 
     def take_back(self) -> None:
-        """None of it has arrived."""
+        """Take back the bytes that were reported: the file starts again."""
         self.copier.passed(0, -self.size)
 
 

@@ -60,7 +60,7 @@ def joined(pieces: str) -> str:
 
 
 NO_BYTES = FileDigest().hexdigest()
-"""The digest of an empty file, which nobody has to read."""
+"""The digest of an empty file, which need not be read."""
 
 
 def read_digest(system: FileSystem, path: CanonicalPath, check: Callable[[], None]) -> FileDigest:

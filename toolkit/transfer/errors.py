@@ -91,7 +91,7 @@ class FilesFailed(StorageError, Failed):  # noqa: N818
 
 
 class NotReadAgain(FilesFailed):
-    """Error for files that could not be read to their end, so that nobody knows whether two copies are the same."""
+    """Error for files that could not be read to their end, so that it is unknown whether two copies are the same."""
 
     code = "not_read_again"
     text = "could not be read again"

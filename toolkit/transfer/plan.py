@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class FilePart(NamedTuple):
-    """Which range of a file is copied.
+    """Range of a file to copy.
 
     Attributes:
         upload: that it belongs to.
@@ -25,7 +25,7 @@ class FilePart(NamedTuple):
 
 
 class FileCopy(NamedTuple):
-    """One file to copy, or a range of one, or one directory to make; a tuple, because plans have very many of them.
+    """A file to copy, or a range of one, or one directory to make; a tuple, because plans have very many of them.
 
     Attributes:
         source: read from its beginning to its end.

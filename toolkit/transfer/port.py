@@ -23,7 +23,7 @@ class ExecutorPool(Protocol):
 
     @property
     def parallel(self) -> int:
-        """So many tasks are worked on at once; at least 1."""
+        """Return the number of tasks that run at once; at least 1."""
         ...
 
     def run(self, work: Work[Task, Answer], tasks: Sequence[Task], *, check: Callable[[], None]) -> Iterator[Answer]:

@@ -14,7 +14,7 @@ _BETWEEN_CHECKS = 0.5
 
 @dataclass(kw_only=True, eq=False)
 class Room:
-    """So many bytes, shared by threads.
+    """Budget of bytes that threads share.
 
     Attributes:
         most: bytes that are held at once; one who asks for more than that waits until nobody has any.

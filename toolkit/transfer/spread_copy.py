@@ -162,7 +162,7 @@ class SpreadCopy:
     is_pause: Callable[[StopRequested], bool] = lambda _: False
     bandwidth: float = inf
     overwrite: bool = True
-    passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - nobody looks
+    passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - not used
     wall_clock: Callable[[], float] = time.time
 
     def copy(self, files: Sequence[FileCopy]) -> Iterator[Copied]:

@@ -75,7 +75,7 @@ def find_batch(tx: Transaction, batch_id: int) -> BatchRow:
 
 
 def locked_batch(tx: Transaction, batch_id: int) -> BatchRow:
-    """As `find_batch`; until the transaction ends nobody else changes it or takes it for the first time."""
+    """Do as `find_batch` does; until the transaction ends nobody else changes it or takes it for the first time."""
     return _found(tx, batch_id, _by_number(batch_id).with_for_update())
 
 
@@ -135,7 +135,7 @@ def enqueue_downstream(
 def enqueue_new(
     tx: Transaction, process_id: int, batch_id: int, marking: str | None, now: datetime
 ) -> tuple[Downstream, ...]:
-    """As `enqueue_downstream`, of which it returns only those steps that have it from now on: all, of a new batch."""
+    """Enqueue downstream, and return only the steps that have the batch from now on: all, of a new batch."""
     values = {"of_batch": batch_id, "of_process": process_id, "of_marking": marking, "at": now}
     found = (Downstream(**row) for row in tx.execute(_ENQUEUED, values).mappings())
     return tuple(sorted(found, key=attrgetter("queue_id")))
@@ -219,7 +219,7 @@ _WAITING = (
 
 
 def unread_batches(tx: Transaction) -> dict[tuple[str, str], int]:
-    """How many batches nobody has taken yet, by process and cluster; what several steps wait for counts once."""
+    """Return the number of batches not taken yet, by process and cluster; what several steps wait for counts once."""
     number = sa.func.count(queue.c.source_batch_id.distinct()).label("number")
     waiting = (
         sa.select(process.c.name, process.c.cluster, number)

@@ -20,7 +20,7 @@ def tokens(marking: str | None) -> frozenset[str]:
 
 
 def joined(markings: Iterable[str | None]) -> str | None:
-    """One marking for several: each date once, sorted as text; None when there is none."""
+    """Return one marking for several: each date once, sorted as text; None when there is none."""
     dates = {token for marking in markings for token in tokens(marking)}
     return ",".join(sorted(dates)) or None
 
@@ -59,7 +59,7 @@ def require_instance_key(key: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedInstance:
-    """One instance of a feed on a cluster.
+    """An instance of a feed on a cluster.
 
     Attributes:
         instance_key: its time, ``2026-03-01T06:40Z``.

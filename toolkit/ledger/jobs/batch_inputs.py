@@ -1,4 +1,4 @@
-"""Which batches a job takes; the process's row is locked, so nobody else takes or gives back any of its steps'."""
+"""Batches that a job takes; the process's row is locked, so no other process changes those of its steps meanwhile."""
 
 from __future__ import annotations
 

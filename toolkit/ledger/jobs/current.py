@@ -26,7 +26,7 @@ from toolkit.ledger.vocabulary import BatchState, JobMode, RunStatus
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepOutcome:
-    """How the newest attempt at a step ended, among the jobs that try to make one batch.
+    """Outcome of the newest attempt at a step, among the jobs that try to make one batch.
 
     Attributes:
         run_id: the job; a later job has a higher number.
@@ -113,7 +113,7 @@ _CHAIN = (
 
 
 def chain_of(tx: Transaction, job: Run) -> Chain:
-    """How the steps went in a job and in the attempts at the same batch before it; an old batch's do not count."""
+    """Return the outcomes of the steps of a job and of earlier attempts at the same batch, not of an old batch."""
     earlier: dict[int, StepOutcome] = {}
     own: dict[int, StepOutcome] = {}
     running = []
@@ -185,7 +185,7 @@ def running_job(tx: Transaction, ref: JobRef) -> Job:
 
 
 def begun_job(tx: Transaction, ref: JobRef) -> Job:
-    """As `running_job`, and a job that is suspended in the middle will do.
+    """Do as `running_job` does, and a job that is suspended in the middle will do.
 
     The rows are locked at once, the process's first. What began only while that was waited for is not found so.
     """
@@ -199,7 +199,7 @@ def begun_job(tx: Transaction, ref: JobRef) -> Job:
 
 
 def active_run(tx: Transaction, ref: JobRef) -> Run:
-    """As `running_job`, of a run that need not be a job yet."""
+    """Do as `running_job` does, of a run that need not be a job yet."""
     found = _active(tx, ref)
     if found is None:
         raise JobNotRunning(ref=ref, last=_newest(tx, ref))

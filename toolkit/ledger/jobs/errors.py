@@ -171,7 +171,7 @@ class UnreadFeed(InvalidInput):
 
     Args:
         site: the process.
-        feeds: those that nobody reads.
+        feeds: those without readers.
         known: the feeds that its steps read.
     """
 

@@ -159,7 +159,7 @@ def term_job(tx: Transaction, ref: JobRef, *, reason: str | None = None) -> Run:
 
 
 def abort_running(tx: Transaction, ref: JobRef, *, reason: str) -> Run:
-    """As `abort_job`, for the job that a reference means.
+    """Do as `abort_job` does, for the job that a reference means.
 
     Raises:
         UnknownProcess: the process was never registered.

@@ -1,4 +1,4 @@
-"""Which job a call means, and what the calls of a job answer."""
+"""Reference of a call to its job, and results of the calls of a job."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class JobRef:
 
     @property
     def mode(self) -> JobMode:
-        """How the job finds its batches."""
+        """Return how the job finds its batches."""
         return JobMode.QUEUE if self.instance_key is None else JobMode.INSTANCE
 
     def __str__(self) -> str:
@@ -191,7 +191,7 @@ class HaltedJob:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepRun:
-    """One attempt of one step within a job: a row of the table `step_run`, where the columns are explained.
+    """An attempt of one step within a job: a row of the table `step_run`, where the columns are explained.
 
     Attributes:
         step: the name of the step.

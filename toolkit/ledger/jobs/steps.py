@@ -103,7 +103,7 @@ def name_application(tx: Transaction, ref: JobRef, step: str, application_id: st
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Ending:
-    """How a step ends, and what becomes of its batches."""
+    """End of a step, and what becomes of its batches."""
 
     status: RunStatus
     state: QueueState
@@ -192,7 +192,7 @@ _ENDED = ByReference(lambda is_meant: Timed(partial(_ended_by, is_meant)))
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LogLine:
-    """One entry.
+    """An entry.
 
     Attributes:
         step: None: about the run as a whole.

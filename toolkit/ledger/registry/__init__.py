@@ -1,1 +1,1 @@
-"""Which processes the ledger knows: steps, properties, servers, and who enqueues whom (DESIGN section 6, BDRE)."""
+"""Registered processes: steps, properties, servers, and which enqueues which (DESIGN section 6, BDRE)."""

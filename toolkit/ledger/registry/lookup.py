@@ -113,7 +113,7 @@ def any_process(tx: Transaction, site: Site) -> RegisteredProcess:
 
 
 def locked_process(tx: Transaction, site: Site) -> RegisteredProcess:
-    """As `any_process`; nobody else starts or ends anything of it until the transaction is over."""
+    """Do as `any_process` does; no other process starts or ends anything of it until the transaction is over."""
     return _process(tx, site, _AT_SITE_LOCKED)
 
 

@@ -161,7 +161,7 @@ def of_run(tx: Transaction, run_id: int) -> list[Item]:
 
 
 def counts(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[ItemState, int]]:
-    """How many items of each run are in which state; a run without items is left out."""
+    """Return how many items of each run are in which state; a run without items is left out."""
     found: dict[int, dict[ItemState, int]] = {}
     for chunk in in_chunks(run_ids):
         counted = sa.select(item.c.run_id, item.c.state, sa.func.count()).where(item.c.run_id.in_(chunk))

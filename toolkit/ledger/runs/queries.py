@@ -44,7 +44,7 @@ class RunOrder(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunFilter:
-    """Which runs, in which order.
+    """Filter and order of runs.
 
     Attributes:
         entity: feed or process.
@@ -96,7 +96,7 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatusCount:
-    """So many runs have this status on this cluster (Falcon overview, Instance Management, summary)."""
+    """Number of runs with one status on one cluster (Falcon overview, Instance Management, summary)."""
 
     cluster: str
     status: RunStatus
@@ -108,7 +108,7 @@ _BY_NUMBER_LOCKED = locking(_BY_NUMBER)
 
 
 def locked(tx: Transaction, run_id: int) -> Run:
-    """As `get`; nobody else changes its row until the transaction ends."""
+    """Do as `get` does; no other process changes its row until the transaction ends."""
     return tx.row(Run, _BY_NUMBER_LOCKED, {"run_id": run_id}) or get(tx, run_id)
 
 
@@ -182,7 +182,7 @@ def last_success(tx: Transaction, subjects: Collection[Subject]) -> dict[Subject
 
 
 def summary(tx: Transaction, wanted: RunFilter) -> list[StatusCount]:
-    """How many runs have which status on which cluster, of those that the filter lets through."""
+    """Return how many runs have which status on which cluster, of those that the filter lets through."""
     columns = (run.c.cluster, run.c.status)
     counted = sa.select(*columns, sa.func.count().label("count")).where(*_conditions(wanted))
     return list(tx.rows(StatusCount, counted.group_by(*columns).order_by(*columns)))
@@ -241,7 +241,7 @@ def is_newest() -> sa.ColumnElement[bool]:
 
 
 def _last_successes(subjects: Collection[Subject]) -> sa.Select[tuple[int]]:
-    """One look into the index for each subject, however many runs it has."""
+    """Select the runs by one look into the index for each subject, however many runs it has."""
     subject = sa.union_all(*(sa.select(*_subject_columns(each)) for each in subjects)).cte("subject")
     same = [run.c[name] == subject.c[name] for name in _SUBJECT]
     newest_of = sa.select(run.c.run_id).where(*same, is_one_of(run.c.status, RunStatus.SUCCEEDED))
@@ -287,7 +287,7 @@ def succeeded(tx: Transaction, spans: Collection[InstanceSpan]) -> dict[Subject,
 
 
 def failed(tx: Transaction, spans: Collection[InstanceSpan]) -> dict[Subject, int]:
-    """How many instances of each span failed, were killed or timed out in their newest attempt."""
+    """Return how many instances of each span failed, were killed or timed out in their newest attempt."""
     later = run.alias("later")
     key = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
     follows = sa.exists().where(*(later.c[name] == run.c[name] for name in key), later.c.attempt > run.c.attempt)

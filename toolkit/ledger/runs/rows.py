@@ -42,7 +42,7 @@ class Origin:
         versions: of feedctl, Python and tzdata.
         host: of the owner.
         pid: of the owner.
-        owner_mark: tells its process from all others of its machine; None: nobody can tell whether it lives.
+        owner_mark: tells its process from all others of its machine; None: it is unknown whether it lives.
         log_location: where the log is, as the scheduler said.
         application_id: of Spark or YARN.
     """
@@ -77,7 +77,7 @@ class JobFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """One attempt; the fields are the columns of the table `run`, where each is explained."""
+    """An attempt; the fields are the columns of the table `run`, where each is explained."""
 
     run_id: int
     life_cycle: LifeCycle

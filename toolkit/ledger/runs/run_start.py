@@ -1,4 +1,4 @@
-"""How every action starts: safe mode, suspended entity, how many run, leases, row (DESIGN section 1, layer runs)."""
+"""Start of every run: safe mode, suspended entity, number of runs, leases, row (DESIGN section 1, layer runs)."""
 
 from __future__ import annotations
 

@@ -154,6 +154,6 @@ _HOLDS = hold.c.removed_at.is_(None)
 
 
 def _one_at_a_time(tx: Transaction) -> None:
-    """So that two who add the same hold at once get the same one; SQLite has one writer anyway."""
+    """Lock, so that two who add the same hold at once get the same one; SQLite has one writer anyway."""
     if tx.connection.dialect.name == "postgresql":
         tx.execute(sa.text("LOCK TABLE hold IN SHARE ROW EXCLUSIVE MODE"))

@@ -189,7 +189,7 @@ class BeforeAfter:
 
 
 def instances_by(time: datetime, made: InstanceSequence) -> int:
-    """How many instances of a sequence are at or before a time, a whole minute."""
+    """Return how many instances of a sequence are at or before a time, a whole minute."""
     last = made.at_or_before(time)
     return 0 if last is None else made.index(last) + 1
 
@@ -223,7 +223,7 @@ _Data = tuple[str, tuple[str, ...]]
 class Pairing:
     """The feeds on clusters of a config repo before and after a change.
 
-    What has problems of its own before or after is left out of both: nobody can tell what it is.
+    What has problems of its own before or after is left out of both: it is unknown what it is.
 
     Attributes:
         before: the config repo as it was.
@@ -294,7 +294,7 @@ class Pairing:
         return FeedState.of(repository, *key, self._default_fs(key[1]))
 
     def _default_fs(self, cluster: str) -> str:
-        """One file system for both: that an end point changed is told by itself, and may be a new name only."""
+        """Return one file system for both: a changed end point is reported by itself, and may be a new name only."""
         clusters = self.before.clusters if cluster in self.before.clusters else self.after.clusters
         return clusters[cluster].default_fs
 

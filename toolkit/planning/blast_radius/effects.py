@@ -75,7 +75,7 @@ class InstanceRange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Effect:
-    """One thing that a change does to the data of a feed on a cluster.
+    """A thing that a change does to the data of a feed on a cluster.
 
     Attributes:
         kind: what happens.
@@ -99,7 +99,7 @@ class Effect:
 
     @property
     def count(self) -> int:
-        """How many instances it is known to concern."""
+        """Return how many instances it is known to concern."""
         return 0 if self.instances is None else self.instances.count
 
     @property

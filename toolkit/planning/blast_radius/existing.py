@@ -124,7 +124,7 @@ class Existing:
         return Positions.of(range(self._first(lambda position: self._time(position) >= kept_from), self.count))
 
     def _keep_last_from(self, policy: EvictionPolicy) -> datetime:
-        """As `retention.keep_last_from`, by counting positions."""
+        """Do as `retention.keep_last_from` does, by counting positions."""
         if policy.keep_last <= 0:
             return _END
         known = self._first(lambda position: self._time(position) > policy.nominal_time)

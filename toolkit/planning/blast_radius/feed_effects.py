@@ -212,7 +212,7 @@ def template_effects(pair: BeforeAfter) -> Iterator[Effect]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Places:
-    """One role's place before and after; at least one of them is there."""
+    """A role's place before and after; at least one of them is there."""
 
     pair: BeforeAfter
     role: str

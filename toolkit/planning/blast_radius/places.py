@@ -29,7 +29,7 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class BoundLocation:
-    """One location of a feed on a cluster, with all variables bound that have a value.
+    """A location of a feed on a cluster, with all variables bound that have a value.
 
     Attributes:
         role: the location type, or `TABLE`.

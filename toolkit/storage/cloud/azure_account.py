@@ -1,4 +1,4 @@
-"""Which account of Azure a container is in, and how it is asked."""
+"""Azure account of a container, and its address and credentials."""
 
 from __future__ import annotations
 

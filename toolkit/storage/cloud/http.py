@@ -72,7 +72,7 @@ _ADVICE = {
 
 
 class IdentityError(Exception):
-    """Nobody could prove who asks.
+    """The caller could not be authenticated.
 
     Args:
         text: why.
@@ -86,7 +86,7 @@ class IdentityError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One request.
+    """A request of a thread.
 
     Attributes:
         method: of HTTP.

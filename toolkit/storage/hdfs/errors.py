@@ -195,7 +195,7 @@ def unknown_authority(error: Exception, path: CanonicalPath, read: str) -> Unkno
 def hdfs_error(error: Exception, path: CanonicalPath) -> StorageError:
     """Return the storage error for the exception of a call.
 
-    What is not known by name is a `StorageFailure`, which is not tried again: nobody knows what it would do.
+    What is not known by name is a `StorageFailure`, which is not tried again: it is unknown what it would do.
     """
     if isinstance(error, NoAnswer):
         return Unreachable(path=path, detail=str(error))

@@ -135,7 +135,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         """Write under a temporary name in the same directory, then rename.
 
-        In a directory that nobody reads yet (`STAGING_PREFIX`) a file has its own name from the beginning.
+        In a directory without readers yet (`STAGING_PREFIX`) a file has its own name from the beginning.
         """
         if overwrite and is_staged(path):
             self._before_effect()

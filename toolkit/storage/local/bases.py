@@ -37,7 +37,7 @@ class Bases:
 
     Attributes:
         known: paths of the bases of the run's feeds; each is what it was when something at or below it was first asked.
-        trusted_links: paths of symbolic links that a base may be, or be reached through, whoever owns them.
+        trusted_links: paths of symbolic links that a base may be, or be reached through, of any owner.
     """
 
     known: frozenset[str] = frozenset()

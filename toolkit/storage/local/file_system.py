@@ -1,4 +1,4 @@
-"""One thread at a time works on a place."""
+"""Locks of paths: one thread at a time works on a path."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BusyPlaces:
 
     @contextmanager
     def at(self, place: CanonicalPath) -> Iterator[None]:
-        """Wait until nobody else works on the place; then it is this thread's."""
+        """Wait until no other thread works on the place; then it is this thread's."""
         with self._changed:
             while place in self._busy:
                 self._changed.wait()
@@ -293,7 +293,7 @@ def _kind_of_mode(mode: int) -> FileKind:
 
 
 def _entry(entry: os.DirEntry[str]) -> Entry | None:
-    """None: it is a file that went away meanwhile."""
+    """Return the entry of a file; None: it went away meanwhile."""
     if entry.is_file(follow_symlinks=False):
         with suppress(FileNotFoundError):
             found = entry.stat(follow_symlinks=False)

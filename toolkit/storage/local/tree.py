@@ -97,7 +97,7 @@ def open_directory(parent: int, place: CanonicalPath, open_inside: OpenInside) -
 
 @contextmanager
 def opened_inside(parent: int, place: CanonicalPath, open_inside: OpenInside) -> Iterator[int]:
-    """As `open_directory`, for a block."""
+    """Do as `open_directory` does, for a block."""
     inner = open_directory(parent, place, open_inside)
     try:
         yield inner

@@ -30,7 +30,7 @@ class _Sent(NamedTuple):
 
 
 class BulkRemoval:
-    """One call of `delete_all`; everything but the requests themselves happens in the thread that iterates.
+    """A call of `delete_all`; everything but the requests themselves happens in the thread that iterates.
 
     Args:
         keys: the bucket.
@@ -38,7 +38,7 @@ class BulkRemoval:
         first: name of the file in each path that goes before the rest; empty: none.
         pool: runs the requests.
         parallel: so many of them run at once.
-        sent: counts the requests that the calling thread was let through with; None: nobody counts them.
+        sent: counts the requests that the calling thread was let through with; None: they are not counted.
         most_held: so many keys may be in memory.
     """
 

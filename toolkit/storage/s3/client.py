@@ -164,7 +164,7 @@ class ClientMaker:
             return self._client()
 
     def sent(self) -> int:
-        """So many requests that change something this thread was let through with."""
+        """Return the number of changing requests of this thread that were let through."""
         sent: int = getattr(self._asking, "sent", 0)
         return sent
 

@@ -1,4 +1,4 @@
-"""How botocore's requests are sent: each within a time limit, and the body of its answer up to a size."""
+"""HTTP session of botocore: each request within a time limit, and the body of its answer up to a size."""
 
 from __future__ import annotations
 

@@ -171,5 +171,5 @@ class ObjectWriter:
 
 
 def part_bytes(size: int) -> int:
-    """So large the parts of an object of so many bytes have to be."""
+    """Return the size of the parts of an object of so many bytes."""
     return PART_BYTES * max(1, -(-size // (PART_BYTES * _MOST_PARTS)))

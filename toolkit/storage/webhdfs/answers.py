@@ -63,7 +63,7 @@ def remote_exception(response: Response) -> RemoteException:
 
 
 def refusal(path: CanonicalPath, response: Response) -> StorageError:
-    """The storage error for an answer that is none of success."""
+    """The storage error for an answer without success."""
     found = remote_exception(response)
     if found.java_class:
         return java_error(path, found.java_class, found.message)

@@ -198,7 +198,7 @@ class NameNodes:
     def _at_data_node(
         self, method: str, path: CanonicalPath, location: str, chunks: Iterable[bytes] | None
     ) -> Response:
-        """One request to where a NameNode sends it, which may be any host: DataNodes are in no settings.
+        """Send one request to where a NameNode points, which may be any host: DataNodes are in no settings.
 
         That NameNode was one that may have the token, and it put into the address what it wants the DataNode to
         have. So nothing is added here: no token, and no ticket unless it is the same server (HttpFS) again.

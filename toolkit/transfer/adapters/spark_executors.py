@@ -79,7 +79,7 @@ def opened(settings: Mapping[str, str] = MappingProxyType({})) -> SparkApplicati
 
 
 def _conf(settings: Mapping[str, str]) -> SparkConf:
-    """The settings of the context; without the JVM nobody knows which of them spark-submit gave."""
+    """The settings of the context; without the JVM it is unknown which of them spark-submit gave."""
     SparkContext._ensure_initialized()  # noqa: SLF001 - the way to the JVM that SparkContext itself takes
     conf = SparkConf()
     for key, value in {**settings, **_OURS}.items():

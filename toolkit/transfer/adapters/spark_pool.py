@@ -28,7 +28,7 @@ _LOST_TASK = re.compile(r"Lost task [\d.]+ in stage [\d.]+ \(TID \d+\) ")
 
 
 def why(error: Exception) -> str:
-    """One line: the Python error of an executor when there is one, else the first line of Java's message."""
+    """Return one line: the Python error of an executor when there is one, else the first line of Java's message."""
     text = str(getattr(error, "java_exception", None) or error)
     match = _CAUSE.search(text)
     cause = _LOST_TASK.sub("", match["cause"] if match else text)
@@ -164,7 +164,7 @@ class SparkJob:
 
     @property
     def open_tasks(self) -> int:
-        """So many are not over, as far as is known here."""
+        """Return the number of tasks that are not known to be over."""
         return len(self.tasks) - len(self._answered)
 
     def is_over(self, *, within: float) -> bool:
