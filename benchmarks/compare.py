@@ -192,6 +192,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("before", metavar="REF", help="the commit to compare with")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", default="", metavar="TEXT", help="what has this in its title")
     options = parser.parse_args()
     missed = False
     with tempfile.TemporaryDirectory() as name:
@@ -205,7 +206,8 @@ def main() -> int:
             missed |= found["now"] > MODULES[action]
             print(f"{action}: {found['before']} modules before, {found['now']} now, goal {MODULES[action]}")
         generated(folder / "lint", 300)
-        for title, work in works(folder / "lint").items():
+        chosen = {title: work for title, work in works(folder / "lint").items() if options.only in title}
+        for title, work in chosen.items():
             rounds = [
                 {each: seconds(work, source) for each, source in sources.items()} for _ in range(options.rounds + 1)
             ]

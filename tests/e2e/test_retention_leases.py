@@ -82,6 +82,7 @@ def test_of_two_evictions_at_once_one_runs_and_the_other_names_it(tmp_path: Path
     assert (other.status, other.reason) == (RunStatus.SKIPPED, skipped["message"])
 
 
+@pytest.mark.extended  # `tests/golden` has the record of such a run, with each event
 def test_what_a_killed_run_left_open_is_settled_by_the_next_and_every_instance_is_one_event(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)

@@ -173,7 +173,10 @@ def test_an_output_that_may_be_empty_need_not_be_written(counting: ValidatedRuns
     assert "the output counts was not made" in result["instances"][0]["notes"]
 
 
-@pytest.mark.parametrize("moment", ["before", "during", "after"])
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param("before", marks=pytest.mark.extended), "during", pytest.param("after", marks=pytest.mark.extended)],
+)
 def test_a_run_that_is_killed_around_the_gate_never_announces_what_was_not_judged(
     counting: ValidatedRuns, moment: str
 ) -> None:
