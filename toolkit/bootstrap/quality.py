@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.validations import NewValidationResult, StoredFinding
-    from toolkit.quality.validator import ValidationProcess
+    from toolkit.quality.validator import Validate
     from toolkit.storage import FileSystem
     from toolkit.variables import Variables
 
@@ -60,10 +60,10 @@ def suite_validator(
     )
 
 
-def _process(variables: Variables, cluster: Cluster) -> ValidationProcess:
+def _process(variables: Variables, cluster: Cluster) -> Validate:
     from toolkit.quality.spark_validation import SparkValidation  # noqa: PLC0415 - most runs validate nothing
 
-    return SparkValidation(cluster=cluster, variables=variables)
+    return SparkValidation(cluster=cluster, variables=variables).ask
 
 
 def _page(

@@ -18,16 +18,9 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True)
 
 _Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=feed_names, help="The feed.")]
-_Key = Annotated[str, typer.Option("--key", metavar="INSTANT", help="The instance.")]
 _AnyKey = Annotated[
     str | None, typer.Option("--key", metavar="INSTANT", help="This instance alone, with all findings.")
 ]
-_Unit = Annotated[
-    str | None,
-    typer.Option("--unit", metavar="URI", help="Which part of the instance, as `show` names it, when it has several."),
-]
-_Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it is in the ledger and the audit file.")]
-_DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")]
 _Most = Annotated[int, typer.Option("--limit", min=1, help="So many at most.")]
 
 
@@ -36,11 +29,18 @@ class DecisionFlags:
     """Options of a decision on blocked data."""
 
     feed: _Feed
-    key: _Key
-    reason: _Reason
+    key: Annotated[str, typer.Option("--key", metavar="INSTANT", help="The instance.")]
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; it is in the ledger and the audit file.")
+    ]
     cluster: ClusterName = None
-    unit: _Unit = None
-    dry_run: _DryRun = False
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            "--unit", metavar="URI", help="Which part of the instance, as `show` names it, when it has several."
+        ),
+    ] = None
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False
 
 
 @app.callback()

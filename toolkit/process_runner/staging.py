@@ -188,7 +188,9 @@ class StagedOutputs:
             except QualityFailed as error:
                 blocked.append(error)
         if not lacking and not blocked:  # the first may have been validated hours ago
-            blocked = [_changed(each) for each in staged if not each.staging.may_publish(each.unit.unit)]
+            why = "it changed after it was validated; run again, which validates what is there then"
+            changed = [each.unit.unit for each in staged if not each.staging.may_publish(each.unit.unit)]
+            blocked = [QualityFailed(unit=path_text(str(each)), why=why, code=QUALITY_UNKNOWN) for each in changed]
         for each in [] if lacking or blocked else staged:
             each.unit.publish(each.flag)
             self.effects.note("publish", str(each.unit.unit))
@@ -203,8 +205,3 @@ def _lacking(made: StagedOutput) -> str:
         f" where ${{{name}}} says; is nothing right, allow_empty: true, is what readers see already right,"
         " allow_existing: true"
     )
-
-
-def _changed(made: StagedOutput) -> QualityFailed:
-    why = "it changed after it was validated; run again, which validates what is there then"
-    return QualityFailed(unit=path_text(str(made.unit.unit)), why=why, code=QUALITY_UNKNOWN)

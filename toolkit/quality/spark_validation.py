@@ -16,8 +16,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.errors import Failed
 from toolkit.programs.log_folder import UnsafeLog, begin_log
@@ -26,7 +24,7 @@ from toolkit.programs.spark_submit import SparkSubmitEngine
 from toolkit.programs.step_environment import step_environment
 from toolkit.programs.step_log import NoPlaceForLogs, log_directory
 from toolkit.quality.documents import NotUnderstood, read_answer, write_question
-from toolkit.quality.validator import NoValidatorAnswer, ValidationProcess
+from toolkit.quality.validator import NoValidatorAnswer
 
 if TYPE_CHECKING:
     from toolkit.entities import Cluster
@@ -43,7 +41,7 @@ class _OverBudget(Failed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparkValidation(ValidationProcess):
+class SparkValidation:
     """The validation of a cluster: an application of its Spark, with its settings of Hadoop, in deploy mode `client`.
 
     Attributes:
@@ -56,9 +54,8 @@ class SparkValidation(ValidationProcess):
     variables: Mapping[str, str]
     engine: StepEngine = field(default_factory=SparkSubmitEngine)
 
-    @override
     def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
-        """Keep the output of the validation process only when it fails, and never when the suite hides values."""
+        """Return its answer; its output is kept only when it fails, and never when the suite hides values."""
         while not _AT_ONCE.acquire(timeout=_LOOK_SECONDS):
             check()
         folder = Path(tempfile.mkdtemp(prefix="feedctl-quality-"))  # for its owner alone

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
@@ -46,6 +46,9 @@ _LEAVES_OUT = frozenset({"pathglobfilter", "modifiedbefore", "modifiedafter", "p
 _DROPS_ROWS = ("mode", "DROPMALFORMED")
 
 _Findings = tuple[StoredFinding, ...]
+Validate = Callable[[Question, float, Callable[[], None]], Answer]
+"""Validates in a process of its own within so many seconds; that runs no more when this raises `NoValidatorAnswer`, or
+what the check raises."""
 WritePage = Callable[[NewValidationResult, "Quality", _Findings], str]
 """Writes the page of a result, and tells its URI; raises `NoPage` or OSError."""
 
@@ -60,19 +63,6 @@ class NoValidatorAnswer(Failed):
     def __init__(self, *, why: str) -> None:
         self.why = why
         super().__init__(f"nobody could judge it: {why}")
-
-
-class ValidationProcess(Protocol):
-    """A process of its own that validates data."""
-
-    def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
-        """Return the answer of the validation process.
-
-        Raises:
-            NoValidatorAnswer: it was not finished in time, was killed, or gave no readable answer; it runs no more.
-            Stopped: what `check` raises; it runs no more.
-        """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -113,7 +103,7 @@ class SuiteValidator(Validator):
         stores: for listing.
         suites: of the config repo, by name.
         ledger: keeps results; None: the user chose to do without, and data is published only with a warning.
-        processes: the validation process of a cluster.
+        processes: validates data of a cluster.
         write_page: see `WritePage`.
         author: whose data are validated.
         allows_sql: the operator allows SQL in suites.
@@ -122,7 +112,7 @@ class SuiteValidator(Validator):
     stores: Callable[[CanonicalPath], FileSystem]
     suites: Mapping[str, Suite]
     ledger: Ledger | None
-    processes: Callable[[Cluster], ValidationProcess]
+    processes: Callable[[Cluster], Validate]
     write_page: WritePage
     author: Author
     allows_sql: bool = False
@@ -236,7 +226,7 @@ class SuiteValidator(Validator):
         """Return the answer, one result for each expectation, and those left out; an incomplete answer is none."""
         try:
             question, left_out = self.question(written)
-            answer = self.processes(written.cluster).ask(question, _seconds(written.quality), check)
+            answer = self.processes(written.cluster)(question, _seconds(written.quality), check)
         except NoValidatorAnswer as error:
             return Answer(refused=error.why), (), ()
         except InvalidInput as error:

@@ -143,7 +143,7 @@ class ValidatorBench:
             stores=lambda _: self.store,
             suites=self.suites,
             ledger=self.ledger,
-            processes=lambda _: self.process,
+            processes=lambda _: self.process.ask,
             write_page=self.pages.write,
             author=Author(entity="clicks_job", life_cycle=LifeCycle.EXECUTION),
         )
