@@ -14,7 +14,7 @@ Contents = Mapping[str, list[dict[str, Any]]]
 
 
 def contents(connection: sa.Connection) -> Contents:
-    """What a ledger holds."""
+    """Return what a ledger holds."""
     return {table.name: _rows(connection, table) for table in metadata.sorted_tables}
 
 

@@ -11,7 +11,7 @@ SERVER = "landing"
 
 
 def feed() -> ProcessEntry:
-    """What all graphs begin with."""
+    """Return what all graphs begin with."""
     return ProcessEntry(site=FEED, kind=ProcessKind.FEED, digest="sha256:feed")
 
 
@@ -31,7 +31,7 @@ def process(name: str, **steps: tuple[str, ...]) -> ProcessEntry:
 
 
 def registration(*processes: ProcessEntry) -> Registration:
-    """What is registered, with a server for files."""
+    """Return what is registered, with a server for files."""
     server = ServerEntry(name=SERVER, kind="datasource", endpoint="sftp://landing.example.com")
     return Registration(snapshot="test", processes=(feed(), *processes), servers=(server,))
 

@@ -124,7 +124,7 @@ def postgres_ledger_database(postgres_server: PostgresServer) -> sa.URL:
 
 @pytest.fixture(scope="session")
 def postgres_emptying(postgres_ledger_database: sa.URL) -> sa.Engine:
-    """What empties that database: one for all tests, since a new one asks the server many questions first."""
+    """Return what empties that database: one for all tests, since a new one asks the server many questions first."""
     return connect(postgres_ledger_database)
 
 

@@ -48,7 +48,7 @@ class PostgresPrograms:
 
     @classmethod
     def found(cls) -> Self:
-        """Those that `.ci/postgresql-bin` finds.
+        """Return those that `.ci/postgresql-bin` finds.
 
         Raises:
             NoServerPrograms: there are none.

@@ -105,7 +105,7 @@ def looking_into(url: sa.URL) -> Iterator[Ledger]:
 
 
 def sqlite_url(repo: Repo) -> sa.URL:
-    """Of the repo's own ledger."""
+    """Return the sqlite url of the repo's own ledger."""
     return sa.URL.create("sqlite", database=str(repo.ledger))
 
 

@@ -95,7 +95,7 @@ class TableRepo:
         return TableName(self.database, table)
 
     def names(self, table: str) -> list[str]:
-        """Of its partitions."""
+        """Return the names of its partitions."""
         return list(self.metastore.partition_names(self.name(table)))
 
     def make_table(self, table: str, days: Sequence[str], **keys: str) -> Table:

@@ -1,4 +1,4 @@
-"""What an action prints and writes for programs is what its JSON Schemas describe, and nothing else."""
+"""Tests of what an action prints and writes for programs is what its JSON Schemas describe, and nothing else."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def feedctl(site: Path, *arguments: str | Path, cwd: Path) -> str:
-    """What the installed command prints."""
+    """Return what the installed command prints."""
     return run(site / "bin" / "feedctl", *arguments, cwd=cwd, env={"PYTHONPATH": str(site)})
 
 

@@ -145,7 +145,7 @@ class Site:
         return ["--config-repo", repo, "--env", "bed", "--cluster", "primary", "--time", time, "--output", "json"]
 
     def rows(self, name: str, partition: str) -> list[str]:
-        """What a partition of a table of text files has, sorted."""
+        """Return what a partition of a table of text files has, sorted."""
         (found,) = self.metastore.partitions(TableName(self.database, name), [partition])
         files = Path(found.location.removeprefix("file:")).glob("part-*")
         return sorted(line for each in files for line in each.read_text().splitlines())

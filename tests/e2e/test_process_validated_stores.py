@@ -75,7 +75,7 @@ class StoredRuns(ValidatedRuns):
         return {line for text in found.values() for line in text.decode().splitlines(keepends=True)}
 
     def beside(self) -> set[str]:
-        """What waits at the gate, without its directories."""
+        """Return what waits at the gate, without its directories."""
         return {name.split("/")[2] for name in self.store.files("counts/.feedctl-staging", hidden=True)}
 
 

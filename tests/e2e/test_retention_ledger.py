@@ -1,4 +1,4 @@
-"""What the ledger says to a retention run, and what a run does without it."""
+"""Tests of what the ledger says to a retention run, and what a run does without it."""
 
 from __future__ import annotations
 

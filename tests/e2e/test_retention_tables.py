@@ -80,7 +80,7 @@ def _filled(spark: SparkSession, repo: TableRepo, table: str, clause: str, days:
 
 
 def _kept(spark: SparkSession, repo: TableRepo, table: str) -> DataFrame:
-    """What has to be there after an eviction, as values of this moment."""
+    """Return what has to be there after an eviction, as values of this moment."""
     rows = spark.table(f"{repo.database}.{table}").where("ds IS NULL OR ds > '2026-03-10'").collect()
     return spark.createDataFrame(rows, "n INT, ds STRING, region STRING")
 

@@ -33,7 +33,7 @@ HOSTILE = ["a b", "$(id)", "50%", "it's", '"', "`id`", "; id", "é", "--conf", "
 
 
 def _missing() -> str:
-    """What this machine lacks; empty: nothing."""
+    """Return what this machine lacks; empty: nothing."""
     lacking = [name for name in ("cron", "crontab", "unshare") if shutil.which(name, path=PATH) is None]
     if lacking:
         return f"no {', '.join(lacking)} on this machine (Debian: apt-get install cron)"

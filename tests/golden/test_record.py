@@ -63,7 +63,7 @@ class Scene:
         self.record.add(code, self.capsys.readouterr().out)
 
     def digest(self) -> str:
-        """Of the newest plan."""
+        """Return the digest of the newest plan."""
         last = self.record.runs[-1]
         assert isinstance(last, dict)
         digest: str = last["result"]["plan_digest"]

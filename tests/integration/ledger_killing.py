@@ -31,7 +31,7 @@ def some(points: Sequence[str]) -> Sequence[int]:
 
 
 def make(name: str, url: str, kill_at: int) -> str:
-    """What the child does: make the call, and die at that point."""
+    """Return what the child does: make the call, and die at that point."""
     ledger = open_ledger(sa.make_url(url))
     KillPoints(ledger.engine, kill_at)
     CALLS[name].make(ledger)

@@ -101,7 +101,7 @@ class Runs:
         return self.directory / "trace"
 
     def output(self) -> list[str]:
-        """What the steps have traced."""
+        """Return what the steps have traced."""
         return self.trace.read_text().splitlines() if self.trace.exists() else []
 
     def saying(self, word: str, then: str = "") -> str:
@@ -128,7 +128,7 @@ class Runs:
         return self.directory / "data" / feed / f"{key[:10]}-{key[11:13]}"
 
     def arguments(self, *more: str, time: str = KEYS[0]) -> list[str]:
-        """Of a run."""
+        """Return the arguments of a run."""
         repo = str(self.directory / "repo")
         which = [] if "--all" in more else ["--process", "count"]
         return ["--config-repo", repo, *which, "--time", time, "--output", "json", *more]
@@ -174,7 +174,7 @@ class Runs:
             ledger.execute(sql)
 
     def statuses(self) -> list[tuple[str, int, str]]:
-        """Of all attempts: the hour, the attempt, the status."""
+        """Return the statuses of all attempts: the hour, the attempt, the status."""
         found = self.query("SELECT instance_key, attempt, status FROM run ORDER BY instance_key, attempt")
         return [(key[11:13], attempt, status) for key, attempt, status in found]
 
@@ -190,14 +190,14 @@ class Runs:
         ]
 
     def events(self) -> list[tuple[str, str]]:
-        """What consumers were told: kind and hour."""
+        """Return what consumers were told: kind and hour."""
         return [
             (kind, key[11:13]) for kind, key in self.query("SELECT kind, instance_key FROM event ORDER BY sequence")
         ]
 
 
 def outcomes(result: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
-    """Of all steps: its name, its outcome, its code."""
+    """Return the outcomes of all steps: its name, its outcome, its code."""
     items: Sequence[Mapping[str, Any]] = result["items"]
     return [(each["step"], each["outcome"], each["code"]) for each in items]
 

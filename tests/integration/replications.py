@@ -163,7 +163,7 @@ class Replication:
         return "\n".join(lines) + "\n"
 
     def arguments(self, *more: str, time: str = NOMINAL) -> list[str]:
-        """Of the entrypoint."""
+        """Return the arguments of the entrypoint."""
         result = self.directory / "result.json"
         return [
             "--feed",
@@ -196,7 +196,7 @@ class Replication:
         return code, document
 
     def recorded(self, key: str, source: str = "primary") -> dict[str, Manifest]:
-        """What the ledger has of the units of an instance."""
+        """Return what the ledger has of the units of an instance."""
         ledger = open_ledger(sqlite_url(self.directory / "ledger.db"))
         with closing(ledger):
             return ledger.read(lambda tx: manifests.of_instance(tx, "clicks", "backup", key, source))
@@ -208,7 +208,7 @@ class Replication:
 
 
 def outcomes(result: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
-    """Of each item of a result: the instance, what became of it, and its code."""
+    """Return the outcomes of each item of a result: the instance, what became of it, and its code."""
     return [(item["instance"], item["outcome"], item["code"]) for item in result["items"]]
 
 

@@ -59,11 +59,11 @@ class Side:
 
     @property
     def metastore(self) -> Metastore:
-        """Of the cluster."""
+        """Return the metastore of the cluster."""
         return plain_metastore(self.spec)
 
     def name(self, table: str = "clicks") -> TableName:
-        """Of a table."""
+        """Return the name of a table."""
         return TableName(self.database, table)
 
     def document(self, name: str) -> str:
@@ -157,7 +157,7 @@ clusters:
 """
 
     def arguments(self, *more: str, time: str = NOMINAL) -> list[str]:
-        """Of each entrypoint."""
+        """Return the arguments of each entrypoint."""
         result = str(self.directory / "result.json")
         feeds = [] if {"--all", "--feed"} & set(more) else ["--feed", "clicks"]
         return [*feeds, "--config-repo", str(self.repo), "--time", time, "--result-file", result, *more]
@@ -242,5 +242,5 @@ def add(side: Side, table: Table, *, days: tuple[str, ...], regions: tuple[str, 
 
 
 def outcomes(result: Mapping[str, Any]) -> list[tuple[str, str, str, str | None]]:
-    """Of each item of a result: what it was, the partition, what became of it, and its code."""
+    """Return the outcomes of each item of a result: what it was, the partition, what became of it, and its code."""
     return [(item["kind"], item["partition"], item["outcome"], item["code"]) for item in result["items"]]

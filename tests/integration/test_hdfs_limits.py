@@ -1,4 +1,4 @@
-"""What an HDFS refuses by its own rules, as storage errors that say what to do."""
+"""Tests of what an HDFS refuses by its own rules, as storage errors that say what to do."""
 
 from __future__ import annotations
 

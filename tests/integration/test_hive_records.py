@@ -1,4 +1,4 @@
-"""What others are told of tables that come, by messages and in the ledger, as of paths."""
+"""Tests of what others are told of tables that come, by messages and in the ledger, as of paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def copies(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreS
 
 
 def address(copies: TableCopies, day: str) -> str:
-    """Of an instance at the target."""
+    """Return the address of an instance at the target."""
     registry = copies.target.registry.removeprefix("thrift://")
     return f"hcat://{registry}/{copies.target.database}/clicks/ds={day}"
 

@@ -80,7 +80,7 @@ class Lateness(Runs):
         return path
 
     def checks(self) -> list[tuple[str, str]]:
-        """Those that the ledger has: time and verdict."""
+        """Return those that the ledger has: time and verdict."""
         found = self.query("SELECT due_at, verdict FROM late_check ORDER BY due_at")
         return [(str(at)[11:16], verdict) for at, verdict in found]
 

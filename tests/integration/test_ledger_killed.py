@@ -24,7 +24,7 @@ _OTHERS = [pytest.param(name, marks=pytest.mark.extended) for name in (*_RUNS, *
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
-    """What makes the calls and dies."""
+    """Yield what makes the calls and dies."""
     with forking() as started:
         yield started
 

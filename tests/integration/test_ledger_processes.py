@@ -19,7 +19,7 @@ _SEED = 20260333
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
-    """What makes the processes."""
+    """Yield what makes the processes."""
     with forking() as started:
         yield started
 

@@ -1,4 +1,4 @@
-"""What the runner asks of an engine, and what it makes of what that says."""
+"""Tests of what the runner asks of an engine, and what it makes of what that says."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Scene:
         return run_processes(own, requested, SystemClock(), NeverStopped(), NoProgress(), engines)
 
     def step_runs(self) -> list[tuple[int, str, str]]:
-        """Of each attempt at a step: its run, its name, its status."""
+        """Return the step runs of each attempt at a step: its run, its name, its status."""
         joined = "SELECT run_id, name, status FROM step_run JOIN step USING (step_id) ORDER BY step_run_id"
         return [(run_id, name, status) for run_id, name, status in self.runs.query(joined)]
 

@@ -37,7 +37,7 @@ def counting(tmp_path: Path) -> Runs:
 
 
 def words(runs: Runs) -> list[str]:
-    """What ran, in its order."""
+    """Return what ran, in its order."""
     return [line.split()[1] for line in runs.output()]
 
 

@@ -65,7 +65,7 @@ late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/coun
 
 
 def value(key: str) -> tuple[str, str]:
-    """Of the partition of an instance."""
+    """Return the value of the partition of an instance."""
     return (f"{key[:10]} {key[11:13]}", "us")
 
 
@@ -108,7 +108,6 @@ class Site:
             self.metastore.add_partitions(TableName(self.database, name), [made])
 
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
-        """See `StepEngine`."""
         started(StepMark(log=call.log))
         check()
         self.calls.append(call)

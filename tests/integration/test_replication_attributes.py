@@ -1,4 +1,4 @@
-"""What a copy keeps beside bytes, and what becomes of one that cannot."""
+"""Tests of what a copy keeps beside bytes, and what becomes of one that cannot."""
 
 from __future__ import annotations
 

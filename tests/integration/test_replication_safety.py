@@ -100,7 +100,7 @@ def forget_the_end(copying: Replication) -> None:
 
 
 def events(copying: Replication) -> list[str]:
-    """What consumers were told."""
+    """Return what consumers were told."""
     with sqlite3.connect(copying.directory / "ledger.db") as ledger:
         return [kind for (kind,) in ledger.execute("SELECT kind FROM event")]
 

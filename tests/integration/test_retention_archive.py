@@ -55,7 +55,7 @@ class Archiving:
 
     @property
     def arguments(self) -> list[str]:
-        """Of the entrypoint, besides the feed."""
+        """Return the arguments of the entrypoint, besides the feed."""
         return ["--config-repo", str(self.directory / "repo"), "--time", NOMINAL]
 
     def _write_repo(self) -> None:

@@ -70,7 +70,7 @@ def bucket(s3: S3Store, s3_bucket: str, s3_faults: FaultyS3) -> Iterator[Bucket]
 
 
 def _neighbours() -> set[str]:
-    """What looks like the large instance and is none of it, what is young, and a key that no path can name."""
+    """Return what looks like the large instance and is none of it, what is young, and a key that no path can name."""
     like = (
         f"{_LARGE}x/part",
         f"{_LARGE}-2/part",

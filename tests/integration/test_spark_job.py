@@ -61,7 +61,7 @@ EXTENDED = {"json", "orc", "a column that is no number", "a table without partit
 
 @pytest.fixture(scope="module")
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Answer]:
-    """All that is judged in one Spark, since its start is most of the time."""
+    """Return all that is judged in one Spark, since its start is most of the time."""
     folder = tmp_path_factory.mktemp("judging")
     rows, none, csv, json, orc, many = (folder / name for name in ("rows", "none", "csv", "json", "orc", "many"))
     garbage, empty = folder / "garbage", folder / "empty"

@@ -49,7 +49,7 @@ def expect(type_: str, *, suite: str = "clicks", severity: str = "critical", **k
 
 
 def environment() -> dict[str, str]:
-    """Of a process with Spark."""
+    """Return the environment of a process with Spark."""
     return {
         **java.environment(),
         **quick_spark(),

@@ -69,7 +69,7 @@ class Scene:
         return CopyOptions(into=self.into.as_uri(), most=most)
 
     def copied(self, feed: str = "clicks") -> list[str]:
-        """All that is there, what feedctl has of its own as well."""
+        """Return all that is there, what feedctl has of its own as well."""
         folder = self.into / feed
         return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 

@@ -27,7 +27,7 @@ def tree(root: Path, *files: str) -> Path:
 
 
 def files_below(root: Path) -> list[str]:
-    """What is left of it."""
+    """Return what is left of it."""
     return sorted(str(each.relative_to(root)) for each in root.rglob("*") if each.is_file())
 
 

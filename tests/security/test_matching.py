@@ -70,7 +70,7 @@ NAMES = st.lists(st.sampled_from(["a", "b", "ab", "aa", "-", "01", "1", "/", "\n
 
 
 def by_backtracking(tokens: tuple[Token, ...], name: str) -> Found | None:
-    """What names meant before: one regular expression for the whole name."""
+    """Return what names meant before: one regular expression for the whole name."""
     seen: dict[str, int] = {}
     pattern = f"(?!{re.escape(OWN_PREFIX)})"
     for token in tokens:

@@ -1,4 +1,4 @@
-"""What feedctl prints is only text: on a terminal, in the log of a pipeline, in a comment on a pull request.
+"""Tests of what feedctl prints is only text: on a terminal, in the log of a pipeline, in a comment on a pull request.
 
 Against whoever chooses names, values, refs and messages: the author of a pull request, who may write into a data
 folder, a server that answers with an error. They must not drive the terminal of who reads (colours, cursor, titles,

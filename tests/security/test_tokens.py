@@ -1,4 +1,4 @@
-"""What proves who the operator is goes only where the operator says.
+"""Tests of what proves who the operator is goes only where the operator says.
 
 Defended: delegation tokens, Kerberos tickets and session tokens of S3. Against: whoever may change the config repo,
 and points a store at a server of his own with `hadoop_conf` or an end point. The operator's are HADOOP_CONF_DIR, the

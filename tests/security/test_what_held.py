@@ -1,4 +1,4 @@
-"""What held when about 250 attacks were tried, and still has to hold; by name.
+"""Tests of what held when about 250 attacks were tried, and still has to hold; by name.
 
 Against the author of a pull request, the maker of an archive, and who may write into a data folder. What is tested
 where the code is tested stands in the table; what is not has a test of its own below it.

@@ -106,7 +106,7 @@ class Realm:
         return cache
 
     def client_environment(self, cache: Path | None) -> dict[str, str]:
-        """What a process needs to act with a ticket cache, or to have none."""
+        """Return what a process needs to act with a ticket cache, or to have none."""
         place = cache or self.directory / f"none-{secrets.token_hex(8)}.cache"
         return {"KRB5_CONFIG": str(self.clients), "KRB5CCNAME": f"FILE:{place}"}
 

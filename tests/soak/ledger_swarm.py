@@ -131,7 +131,7 @@ def _not_read_once(connection: sa.Connection) -> list[tuple[int, int]]:
 
 
 def _lost(connection: sa.Connection, acknowledged: Path) -> set[tuple[str, int]]:
-    """What the ledger had confirmed and does not have."""
+    """Return what the ledger had confirmed and does not have."""
     lines = (line.split() for line in acknowledged.read_text().splitlines())
     confirmed = {(what, int(number)) for what, number in lines}
     ended = {RunStatus.SUCCEEDED: ("halted", "held"), RunStatus.FAILED: ("failed",)}

@@ -68,7 +68,7 @@ class RunCommands:
 
 
 def work(orders: RunCommands) -> str:
-    """What a child does; tells how often it did what, as JSON."""
+    """Return what a child does; tells how often it did what, as JSON."""
     chance = random.Random(orders.seed)  # noqa: S311 - a repeatable test, no secret
     ledger = open_ledger(sa.make_url(orders.url))
     if orders.may_die:
@@ -172,7 +172,7 @@ class Worker:
             self.counts[lost.code] += 1
 
     def _request(self, number: int) -> StartRequest:
-        """What a key needs depends on the key alone, as in reality; how it needs it does not."""
+        """Return what a key needs depends on the key alone, as in reality; how it needs it does not."""
         key = RunKey(life_cycle=LifeCycle.EVICTION, entity=FEED.name, cluster=CLUSTER, instance_key=_key(number))
         resources = {number % _RESOURCES, number // _RESOURCES % _RESOURCES}
         modes = self._chance.choices((LeaseMode.EXCLUSIVE, LeaseMode.SHARED), k=len(resources))

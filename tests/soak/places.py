@@ -67,7 +67,7 @@ class Place(Store, Protocol):
         ...
 
     def tree(self) -> Tree:
-        """What is there now; nobody may change it meanwhile."""
+        """Return what is there now; nobody may change it meanwhile."""
         ...
 
     def has(self, path: str) -> bool:
@@ -85,16 +85,13 @@ class LocalPlace:
 
     @property
     def endpoint(self) -> str:
-        """See `Place`."""
         return f"file://{self.root}"
 
     @property
     def spec(self) -> StorageSpec:
-        """See `Place`."""
         return StorageSpec(scheme="file")
 
     def build(self, tree: Tree) -> None:
-        """See `Place`."""
         directories = sorted(path for path, kind in tree.items() if kind is Kind.DIRECTORY)
         for path in sorted(tree, key=lambda each: each.count("/")):
             place = self.root / path[1:]
@@ -106,12 +103,10 @@ class LocalPlace:
                 place.symlink_to(self.root / _any_of(directories, path)[1:])
 
     def tree(self) -> Tree:
-        """See `Place`."""
         found = (Path(at) / name for at, dirs, files in os.walk(self.root) for name in [*dirs, *files])
         return {f"/{each.relative_to(self.root)}": _kind(each) for each in found}
 
     def has(self, path: str) -> bool:
-        """See `Place`."""
         return os.path.lexists(self.root / path[1:])
 
 
@@ -131,7 +126,6 @@ class HdfsPlace:
 
     @property
     def spec(self) -> StorageSpec:
-        """See `Place`."""
         return StorageSpec(scheme="hdfs", authority=self.endpoint.split("/")[2])
 
     @property
@@ -146,12 +140,10 @@ class HdfsPlace:
         _side_by_side(lambda path: self._make(self.root + path, tree[path]), leaves)
 
     def tree(self) -> Tree:
-        """See `Place`."""
         found = self.client.list_status(self.root, recursive=True)
         return {each.path.removeprefix(self.root): Kind.DIRECTORY if each.isdir else Kind.FILE for each in found}
 
     def has(self, path: str) -> bool:
-        """See `Place`."""
         try:
             self.client.get_file_info(self.root + path)
         except FileNotFoundError:

@@ -67,7 +67,6 @@ class Death:
         return cls(moment, chance.randrange(chance.choice(_MOST[moment])), lambda: Stopped(reason="the soak test"))
 
     def check(self) -> None:
-        """See `StopSignal.check`."""
         self.at(Moment.CHECK)
 
     def at(self, moment: Moment) -> None:
@@ -96,7 +95,6 @@ class MortalOpening(Opening):
         *,
         read_only: bool,
     ) -> FileSystem:
-        """See `Opening`."""
 
         def mortal_effect() -> None:
             before_effect()

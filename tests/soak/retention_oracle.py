@@ -79,7 +79,7 @@ class Case:
 
     @property
     def horizon(self) -> datetime:
-        """What is before it is old enough; equal stays."""
+        """Return what is before it is old enough; equal stays."""
         effective = min(self.nominal, self.end) if self.keeps_beyond else self.nominal
         return _moved(effective, self.limit, -1, self.calendar_zone)
 

@@ -258,6 +258,6 @@ def _share_a_directory(gone: Iterable[str], left: Tree) -> bool:
 
 
 def _differences(found: Tree, wanted: Tree) -> list[str]:
-    """What is there and should not be, and the reverse: short enough to be read."""
+    """Return what is there and should not be, and the reverse: short enough to be read."""
     more = [f"unexpected: {path!r}" for path in sorted(found) if found[path] is not wanted.get(path)]
     return more + [f"missing: {path!r}" for path in sorted(wanted) if path not in found]

@@ -22,27 +22,22 @@ class S3Place:
 
     @property
     def endpoint(self) -> str:
-        """See `Place`."""
         return f"s3://{self.bucket}"
 
     @property
     def spec(self) -> StorageSpec:
-        """See `Place`."""
         return StorageSpec(scheme="s3", authority=self.bucket, hadoop_conf=self.store.settings)
 
     def build(self, tree: Tree) -> None:
-        """See `Place`."""
         self.store.fill(self.bucket, sorted(set(_keys(tree))))
 
     def tree(self) -> Tree:
-        """See `Place`."""
         with self.store.client() as client:
             pages = client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
             keys = [found["Key"] for page in pages for found in page.get("Contents", [])]
         return {f"/{key}": Kind.FILE for key in keys}
 
     def has(self, path: str) -> bool:
-        """See `Place`."""
         return any(key == path or key.startswith(f"{path}/") for key in self.tree())
 
 

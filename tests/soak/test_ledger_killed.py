@@ -25,7 +25,7 @@ _DATABASE = "killed_upgrades"
 
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
-    """What makes the calls and dies."""
+    """Yield what makes the calls and dies."""
     with forking() as started:
         yield started
 

@@ -17,7 +17,7 @@ from tests.soak.ledger_swarm import Swarm
 
 @pytest.fixture
 def forks() -> Iterator[Forks]:
-    """What makes the processes."""
+    """Yield what makes the processes."""
     with forking() as started:
         yield started
 

@@ -23,7 +23,7 @@ _ROUNDS, _SOAK_ROUNDS = 3, 20
 
 @pytest.fixture
 def variables(java_home: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
-    """Of the runs: of this process, of those that are killed, and of what judges for them."""
+    """Return the variables of the runs: of this process, of those that are killed, and of what judges for them."""
     return _set(monkeypatch, environment(java_home))
 
 

@@ -69,7 +69,7 @@ def _on_s3(rounds: int, store: S3Store) -> Covered:
 
 
 def _too_rare(covered: Covered, *never: str) -> Iterator[str]:
-    """What fewer than one round in two hundred had, but for what cannot be there."""
+    """Yield what fewer than one round in two hundred had, but for what cannot be there."""
     for name, count in vars(covered).items():
         if name not in never and count < covered.rounds / 200:
             yield f"{name}: {count}"

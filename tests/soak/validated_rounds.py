@@ -273,7 +273,7 @@ class ValidatedRounds:
             ), f"{event['instance_key']} was announced without a verdict {moment}"
 
     def _shown(self, hour: int) -> Version | None:
-        """What readers see of an instance; no version that it ever had is none that may be seen."""
+        """Return what readers see of an instance; no version that it ever had is none that may be seen."""
         name = f"clicks/2026-03-01-{hour:02}"
         found = self.copying.target.files(name)
         if f"{name}/{_FLAG}" not in found:
@@ -304,7 +304,7 @@ class ValidatedRounds:
         return self._system.capabilities.atomic_rename
 
     def _results(self, key: str = "%") -> list[dict[str, Any]]:
-        """Those of the ledger that count, the newest last."""
+        """Return those of the ledger that count, the newest last."""
         return self._query(
             "SELECT * FROM verdict WHERE NOT is_by_hand AND instance_key LIKE ? ORDER BY verdict_id", key
         )

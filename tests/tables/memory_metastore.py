@@ -27,48 +27,40 @@ class MemoryMetastore:
         self._lock = threading.Lock()
 
     def version(self) -> str:
-        """Of no Hive."""
+        """Return the version of no Hive."""
         return "in memory"
 
     def databases(self) -> tuple[str, ...]:
-        """See `Metastore.databases`."""
         return tuple(sorted(self._databases))
 
     def tables(self, database: str) -> tuple[str, ...]:
-        """See `Metastore.tables`."""
         return tuple(sorted(self._database(database)))
 
     def directories(self, database: str) -> dict[str, str]:
-        """See `Metastore.directories`."""
         return {name: each.location for name, each in self._database(database).items() if each.location}
 
     def table(self, name: TableName) -> Table:
-        """See `Metastore.table`."""
         tables = self._database(name.database)
         if name.table not in tables:
             raise NoSuchTable(about=str(name))
         return tables[name.table]
 
     def partition_names(self, name: TableName, *, matching: Mapping[str, str] = NOTHING) -> tuple[str, ...]:
-        """See `Metastore.partition_names`."""
         self.table(name)
         with self._lock:
             return matching_names(sorted(self._partitions[name]), matching)
 
     def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
-        """See `Metastore.partitions`."""
         self.table(name)
         with self._lock:
             there = self._partitions[name]
             return tuple(there[each] for each in dict.fromkeys(names) if each in there)
 
     def database_location(self, name: str) -> str:
-        """See `Metastore.database_location`."""
         self._database(name)
         return f"{self.warehouse}/{name.lower()}.db"
 
     def create_table(self, table: Table) -> None:
-        """See `Metastore.create_table`."""
         tables = self._database(table.name.database)
         with self._lock:
             if table.name.table in tables:
@@ -77,13 +69,11 @@ class MemoryMetastore:
             self._partitions[table.name] = {}
 
     def alter_table(self, table: Table) -> None:
-        """See `Metastore.alter_table`."""
         self.table(table.name)
         with self._lock:
             self._databases[table.name.database][table.name.table] = table
 
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
-        """See `Metastore.add_partitions`."""
         named = self._named(name, partitions)
         with self._lock:
             if double := named.keys() & self._partitions[name].keys():
@@ -91,7 +81,6 @@ class MemoryMetastore:
             self._partitions[name].update(named)
 
     def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
-        """See `Metastore.alter_partitions`."""
         named = self._named(name, partitions)
         with self._lock:
             if gone := named.keys() - self._partitions[name].keys():
@@ -99,7 +88,6 @@ class MemoryMetastore:
             self._partitions[name].update(named)
 
     def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
-        """See `Metastore.drop_partitions`."""
         self.table(name)
         with self._lock:
             there = self._partitions[name]
@@ -108,7 +96,6 @@ class MemoryMetastore:
     def change_parameters(
         self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
     ) -> None:
-        """See `Metastore.change_parameters`."""
         table = self.table(name)
         kept = {key: value for key, value in table.parameters.items() if key not in remove}
         self._databases[name.database][name.table] = replace(table, parameters={**kept, **put})

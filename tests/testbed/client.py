@@ -52,7 +52,7 @@ class Testbed:
     controller: Controller
 
     def facts(self, server: str) -> Facts:
-        """What must be known of a server, which is started when it was not.
+        """Return what must be known of a server, which is started when it was not.
 
         Raises:
             Missing: this machine lacks a program.

@@ -54,7 +54,7 @@ class Controller:
 
     @property
     def directory(self) -> Path:
-        """What its servers keep on the disk."""
+        """Return what its servers keep on the disk."""
         return Path(tempfile.gettempdir()).resolve() / f"{_NAME}{self.pid}-{self.started}"
 
 

@@ -28,7 +28,7 @@ def java_home() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """What a server gets: nothing of HADOOP_*, SPARK_* or the locale of whoever runs the tests."""
+    """Return what a server gets: nothing of HADOOP_*, SPARK_* or the locale of whoever runs the tests."""
     home = java_home()
     return {
         "JAVA_HOME": str(home),

@@ -18,7 +18,7 @@ SLOW_DOWN = (
 
 
 def headers_to_pass(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Those that are not about one connection alone."""
+    """Return those that are not about one connection alone."""
     return [(name, value) for name, value in headers if name.lower() not in _OF_ONE_CONNECTION]
 
 

@@ -51,7 +51,7 @@ class HiveMetastoreServer:
 
     @property
     def spec(self) -> CatalogSpec:
-        """What feedctl opens it by."""
+        """Return what feedctl opens it by."""
         return CatalogSpec(uris=self.uri)
 
     @property

@@ -43,7 +43,7 @@ class Command:
 
     @property
     def log(self) -> Path:
-        """What it writes; a restart appends to it."""
+        """Return what it writes; a restart appends to it."""
         return self.directory / f"{self.name}.log"
 
 

@@ -10,7 +10,7 @@ _ARCHIVE = Path(sys.prefix) / "spark.jsa"
 
 
 def quick_spark() -> dict[str, str]:
-    """What the environment of spark-submit says.
+    """Return what the environment of spark-submit says.
 
     `.ci/spark-archive` makes the archive of classes. Java does without one that is not there, or is not of its Spark.
     """

@@ -54,7 +54,7 @@ class SparkStandalone:
 
     @property
     def submit_options(self) -> tuple[str, ...]:
-        """What spark-submit needs to run a driver here on this cluster."""
+        """Return what spark-submit needs to run a driver here on this cluster."""
         settings = {
             "spark.driver.host": "127.0.0.1",
             "spark.executor.memory": "512m",

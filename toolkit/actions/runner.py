@@ -208,7 +208,7 @@ def _refused(plan: TargetPlan[T, I, D], exceeded: ExceededLimit) -> TargetPlan[T
 
 
 def _each(runs: Sequence[TargetRun[T, I, D]], work: Callable[[TargetRun[T, I, D]], None], parallel: int) -> None:
-    """One after the other, or so many at once."""
+    """Work on the targets one after the other, or several at once."""
     pool = WorkerPool(parallel, "feedctl-target")
     with ExitStack() as unfinished:
         unfinished.callback(pool.shutdown)

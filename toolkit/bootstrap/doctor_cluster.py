@@ -121,7 +121,7 @@ class ClusterChecks:
         return self.cluster.place(f"{text.rstrip('/')}/")
 
     def _spec(self, path: CanonicalPath) -> StorageSpec:
-        """As a run for this cluster alone opens the store."""
+        """Open the store as a run for this cluster alone does."""
         return storage_spec(path, (self.cluster,), self.others)
 
     def _opened(self, path: CanonicalPath) -> FileSystem:

@@ -89,7 +89,7 @@ def history(
     limit: _Most = 100,
     repo: AnswerFlags,
 ) -> None:
-    """One expectation over the instances of a feed, the newest first."""
+    """Print one expectation over the instances of a feed, the newest first."""
     from toolkit.ledger import validations
     from toolkit.rendering.quality import HISTORY_COLUMNS, history_document, history_rows
 

@@ -1,4 +1,4 @@
-"""One commit of a git checkout as a snapshot."""
+"""Snapshot of a commit of a git checkout."""
 
 from pathlib import Path
 

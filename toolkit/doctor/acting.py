@@ -1,4 +1,4 @@
-"""As whom this process acts on a store, and where it has that from."""
+"""Identity with which this process acts on a store, and its source."""
 
 from __future__ import annotations
 

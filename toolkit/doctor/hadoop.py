@@ -52,7 +52,7 @@ _ACTIVE = "active"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NameNode:
-    """One NameNode.
+    """State of a NameNode.
 
     Attributes:
         url: its web address.

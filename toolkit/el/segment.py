@@ -1,4 +1,4 @@
-"""One name of a template (a path segment or a partition value): matching, rendering and saying why not."""
+"""Name in a template (a path segment or a partition value): matching, rendering and explaining a mismatch."""
 
 from __future__ import annotations
 

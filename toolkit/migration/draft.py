@@ -1,4 +1,4 @@
-"""One entity on its way from XML to YAML: its document, and what became of each text of the XML."""
+"""Draft of an entity between XML and YAML: its document, and what became of each text of the XML."""
 
 from __future__ import annotations
 

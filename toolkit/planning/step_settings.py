@@ -66,5 +66,5 @@ def unawaited(spark: SparkAttributes) -> Iterator[Unawaited]:
 
 
 def _waits(value: str) -> bool:
-    """As Spark reads it."""
+    """Return the value as Spark reads it."""
     return value.strip().lower() == "true"

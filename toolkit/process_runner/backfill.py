@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Only(StrEnum):
-    """Which instances a backfill is about."""
+    """Instances of a backfill."""
 
     FAILED = "failed"
     """Those that were over and did not succeed."""

@@ -1,4 +1,4 @@
-"""Which instances of a process are to run, by what the ledger has of each: pure."""
+"""Instances of a process that are to run, by what the ledger has of each: pure."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _MADE = "outputs"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttemptChain:
-    """How far the attempts at an instance have come.
+    """Progress of the attempts at an instance.
 
     Attributes:
         due: the names of the steps that have to run; None: the ledger does not know the process yet, so all of them.
@@ -61,7 +61,7 @@ class StepSuccess:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opening:
-    """How a job begins.
+    """Start of a job.
 
     Attributes:
         inputs: the instances that its steps read.

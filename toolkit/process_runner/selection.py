@@ -1,4 +1,4 @@
-"""Which processes on which clusters a run is about."""
+"""Selection of the processes and clusters of a run."""
 
 from __future__ import annotations
 

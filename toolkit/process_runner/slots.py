@@ -100,7 +100,7 @@ class _QueueState:
         return first is not None and (first.entity, first.cluster) == (target.entity, target.cluster)
 
     def replace_older(self, ran: ProcessTarget) -> None:
-        """One has run: older ones do not any more, those that wait for something neither."""
+        """Skip older instances, waiting ones too, since a newer one has run."""
         self.todo = deque(_behind(each, ran) for each in self.todo)
         self.parked = [(at, _behind(each, ran)) for at, each in self.parked]
 
@@ -146,7 +146,7 @@ class InstanceSlots:
 
     @property
     def at_once(self) -> int:
-        """So many instances at most run at the same time."""
+        """Return the largest number of instances that run at the same time."""
         return sum(min(queue.at_once, len(queue.candidates)) for queue in self.queues)
 
     def acquire(self) -> ProcessSlot | None:

@@ -68,7 +68,7 @@ class StepMark:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepEnd:
-    """How a step ended.
+    """End of a step.
 
     Attributes:
         exit_code: of the child; negative: the signal that ended it. None: it never began.

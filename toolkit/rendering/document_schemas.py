@@ -43,7 +43,7 @@ class DocumentName(StrEnum):
 
 
 def document_schema(name: DocumentName) -> Schema:
-    """One schema as a document of its own: `anyOf` names the forms, each of them in `$defs`; treat it as read-only."""
+    """Return a schema as a document: `anyOf` names the forms, each of them in `$defs`; treat it as read-only."""
     file = resources.files("toolkit.rendering").joinpath("schemas", f"{name}.json")
     schema: Schema = json.loads(file.read_text("utf-8"))
     return schema

@@ -146,7 +146,7 @@ class RetentionAction:
         return tuple(_EvictionBatch(eviction=eviction, batch=batch) for batch in divided.batches())
 
     def _remote(self, plan: FeedPlan, work: RunContext) -> RemoteDelete | None:
-        """None: there are no executors, or too little is planned."""
+        """Open executors; None: there are none, or too little is planned."""
         if work.executors is None or plan.target.archive is not None:
             return None
         planned = sum(not work.stores(item.base).capabilities.directories for item in plan.items)

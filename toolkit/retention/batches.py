@@ -27,7 +27,7 @@ _MOST_ONES, _UNITS_A_THREAD = 10, 3
 
 
 class DeleteMethod(StrEnum):
-    """How a unit is removed."""
+    """Way to remove a unit."""
 
     ONE = "one"
     """Item by item, each by one call."""

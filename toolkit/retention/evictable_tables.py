@@ -1,4 +1,4 @@
-"""Which tables retention can evict: plain Hive tables whose locations are paths; `catalog.feed_keys` has the keys."""
+"""Tables that retention can evict: plain Hive tables whose locations are paths; `catalog.feed_keys` has the keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which directories retention may remove for partitions that the metastore no longer has.
+"""Directories that retention may remove for partitions that the metastore no longer has.
 
 Everything is computed from the config repo and the metastore: a ledger row names a partition and a directory, and both
 are compared with what retention would remove now. A row that names anything else has no effect.

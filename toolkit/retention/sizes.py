@@ -1,4 +1,4 @@
-"""How heavy plans are: asked only when a limit bounds bytes."""
+"""Sizes of plans, computed only when a limit bounds bytes."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class CronTimes:
     is_exact: bool = True
 
     def __str__(self) -> str:
-        """As cron writes it: ``0,30 */6 * * *``."""
+        """Return the text as cron writes it: ``0,30 */6 * * *``."""
         return " ".join((self.before_weekdays, field_text(self.weekdays, 0, 7)))
 
     @property

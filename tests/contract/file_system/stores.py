@@ -63,7 +63,7 @@ class Store:
         return path
 
     def names(self, name: str = "") -> list[str]:
-        """What the listing of a directory below the base says."""
+        """Return what the listing of a directory below the base says."""
         return [entry.name for entry in self._entries(self.at(name) if name else self.base)]
 
     def kinds(self, name: str = "") -> list[tuple[str, FileKind]]:
@@ -76,7 +76,7 @@ class Store:
             return stream.read()
 
     def tree(self) -> dict[str, tuple[FileKind, int, object, object, object]]:
-        """All that is below the base, with everything about it that a change would show in."""
+        """Return all that is below the base, with everything about it that a change would show in."""
         return dict(self._below(self.base))
 
     def _below(self, place: CanonicalPath) -> Iterator[tuple[str, tuple[FileKind, int, object, object, object]]]:
@@ -88,7 +88,7 @@ class Store:
                 yield from self._below(path)
 
     def _entries(self, place: CanonicalPath) -> list[Entry]:
-        """What a listing says; nothing, where a directory ends with the last that is in it."""
+        """Return what a listing says; nothing, where a directory ends with the last that is in it."""
         try:
             return list(self.system.list(place))
         except NotFound:

@@ -1,4 +1,4 @@
-"""What is said of instances is the same on every store."""
+"""Tests of what is said of instances is the same on every store."""
 
 from __future__ import annotations
 

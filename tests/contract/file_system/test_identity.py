@@ -1,4 +1,4 @@
-"""What other users may: the store decides, and its refusal changes nothing."""
+"""Tests of what other users may: the store decides, and its refusal changes nothing."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_reading_goes_through_the_wrapper(store: Store) -> None:
 
 
 def _upload(store: Store) -> MultipartUpload:
-    """Of a file for which nobody has sent anything."""
+    """Return the upload of a file for which nobody has sent anything."""
     return MultipartUpload(path=store.at("new"), size=1, part_bytes=1, token="a b")  # noqa: S106 - of no secret
 
 

@@ -36,7 +36,7 @@ class Race:
         self._validator = threading.Barrier(len(ledgers))
 
     def __call__(self, works: Sequence[Work[T]]) -> list[T | FeedctlError]:
-        """What each of the works returned or raised, all having begun at once."""
+        """Return what each of the works returned or raised, all having begun at once."""
         return list(self._threads.map(self._run, self._ledgers, works))
 
     def _run(self, ledger: Ledger, work: Work[T]) -> T | FeedctlError:

@@ -38,11 +38,11 @@ class Attempt:
 
     @property
     def name(self) -> Name:
-        """Of the attempt."""
+        """Return the name of the attempt."""
         return self.instance, self.number
 
     def seen(self) -> tuple[object, ...]:
-        """What can be compared."""
+        """Return what can be compared."""
         came_from = self.suspended_from and self.suspended_from.value
         return (*self.name, self.status.value, came_from, self.is_forced, self.has_begun)
 

@@ -1,4 +1,4 @@
-"""What runs of processes read, on both databases."""
+"""Tests of what runs of processes read, on both databases."""
 
 from __future__ import annotations
 

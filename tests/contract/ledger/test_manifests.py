@@ -1,4 +1,4 @@
-"""What was published where is kept file by file, replaced whole, and forgotten with the instance."""
+"""Tests of what was published where is kept file by file, replaced whole, and forgotten with the instance."""
 
 from __future__ import annotations
 

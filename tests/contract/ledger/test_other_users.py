@@ -26,7 +26,7 @@ def start(user: int, work: str, file: Path, *arguments: str) -> subprocess.Popen
 
 
 def ended(process: subprocess.Popen[str]) -> str:
-    """What a process said; it must have succeeded."""
+    """Return what a process said; it must have succeeded."""
     out, err = process.communicate(timeout=_TO_BE_KILLED_AFTER)
     assert process.returncode == 0, err
     return out
@@ -44,7 +44,7 @@ def refused(user: int, work: str, file: Path) -> str:
 
 
 def files(file: Path) -> dict[str, int]:
-    """What is in the ledger's folder, and whose it is."""
+    """Return what is in the ledger's folder, and whose it is."""
     return {each.name: each.stat().st_uid for each in file.parent.iterdir()}
 
 

@@ -1,4 +1,4 @@
-"""What is asked often is looked up in an index, so that it takes no longer in an old ledger."""
+"""Tests of what is asked often is looked up in an index, so that it takes no longer in an old ledger."""
 
 from __future__ import annotations
 

@@ -123,11 +123,11 @@ class Calls:
         return self.ledger.write(lambda tx: attempts.queue_again(tx, run.key, ORIGIN, is_forced=is_forced))
 
     def queue(self) -> list[Row]:
-        """What is in the queue."""
+        """Return what is in the queue."""
         return self._rows(queue)
 
     def archive(self) -> list[Row]:
-        """What is in the archive."""
+        """Return what is in the archive."""
         return self._rows(archive)
 
     def everything(self) -> dict[str, list[tuple[object, ...]]]:

@@ -213,7 +213,7 @@ def _answer(call: Callable[[], object]) -> Answer:
 
 
 def _in_places(calls: Calls, answer: Answer) -> Answer:
-    """What a ledger tells about a job that started, with the model's numbers."""
+    """Return what a ledger tells about a job that started, with the model's numbers."""
     reported = answer.value
     if not isinstance(reported, StartedJob):
         return answer

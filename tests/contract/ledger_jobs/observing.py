@@ -58,12 +58,12 @@ class Places:
 
 
 def seen(ledger: Ledger) -> Seen:
-    """What a ledger has."""
+    """Return what a ledger has."""
     return ledger.read(_seen)
 
 
 def expected(model: Model) -> Seen:
-    """What the model says that a ledger should have."""
+    """Return what the model says that a ledger should have."""
     return Seen(
         batches=[(each.state, each.producer, each.marking, each.run) for each in model.batches],
         queue=sorted(rows_of(model.queue), key=str),

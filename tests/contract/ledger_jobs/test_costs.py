@@ -1,4 +1,4 @@
-"""What the calls cost does not grow with the archive, nor with what is unread beyond what is taken."""
+"""Tests of what the calls cost does not grow with the archive, nor with what is unread beyond what is taken."""
 
 from __future__ import annotations
 

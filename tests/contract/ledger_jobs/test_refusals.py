@@ -1,4 +1,4 @@
-"""What the calls refuse: each case has its own code, and nothing is changed."""
+"""Tests of what the calls refuse: each case has its own code, and nothing is changed."""
 
 from __future__ import annotations
 

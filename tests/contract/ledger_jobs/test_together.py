@@ -34,7 +34,7 @@ def callers(url: sa.URL, count: int = CALLERS) -> Iterator[list[Calls]]:
 
 
 def at_once(*each: Callable[[], object]) -> list[object]:
-    """What these calls return, or refuse with, when all are made at the same moment."""
+    """Return what these calls return, or refuse with, when all are made at the same moment."""
     barrier = Barrier(len(each))
 
     def made(call: Callable[[], object]) -> object:

@@ -41,6 +41,6 @@ def one(ledger: Ledger, command: InstanceCommand, *, is_forced: bool = False) ->
 
 
 def last_commands(ledger: Ledger, number: int = 1) -> list[tuple[str, str, str, bool, str | None]]:
-    """What was written down about the last commands."""
+    """Return what was written down about the last commands."""
     found = ledger.read(lambda tx: recorded.recent(tx, number))
     return [(each.command, each.subject, each.who, each.has_changed, each.detail) for each in found]

@@ -84,7 +84,7 @@ def _settings(ledger: Ledger, *names: str) -> list[object]:
 
 
 def _parameters(location: LedgerLocation) -> dict[str, str]:
-    """What the connection was made with."""
+    """Return what the connection was made with."""
     with closing(connected(location, read_only=False)) as ledger:
         return ledger.read(lambda tx: dict(tx.connection.connection.driver_connection.info.get_parameters()))  # type: ignore[union-attr]
 

@@ -54,7 +54,7 @@ def on_s3(s3: S3Store, bucket: str) -> End:
 
 
 def copied(source: End, target: End, pool: ExecutorPool) -> Mapping[str, str]:
-    """What was told of the copies: names with their digests, or with the code of an error."""
+    """Return what was told of the copies: names with their digests, or with the code of an error."""
     files = [FileCopy(source.at(name), target.at(name), len(data)) for name, data in CONTENT.items()]
     files.append(FileCopy(source.root, target.at("empty/too"), 0, FileKind.DIRECTORY))
     spread = _spread(source, target, pool)

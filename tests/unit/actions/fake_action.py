@@ -208,7 +208,7 @@ def no_store(path: CanonicalPath) -> FileSystem:
 
 
 def context(run: StopSignal, conditions: Sequence[Condition] = ()) -> RunContext:
-    """Of a run that works in memory."""
+    """Return the context of a run that works in memory."""
     pool = WorkerPool(1, "test")
     return RunContext(
         stores=no_store,
@@ -291,5 +291,5 @@ class Scene:
 
 
 def outcomes(result: Result) -> list[tuple[str, str]]:
-    """Of all items."""
+    """Return the outcomes of all items."""
     return [(each.outcome.value, each.code) for each in result.items]

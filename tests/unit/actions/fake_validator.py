@@ -21,7 +21,6 @@ class FakeValidator:
     _results: dict[tuple[object, ...], bool] = field(default_factory=dict)
 
     def validate(self, written: Written, check: Callable[[], None]) -> Publishable:
-        """See `Validator.validate`."""
         check()
         digest, texts = self._digest(written, with_times=True), self._texts(written)
         key = (written.unit, digest)
@@ -34,7 +33,6 @@ class FakeValidator:
         return Publishable(digest=str(hash(digest)))
 
     def may_publish(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
-        """See `Gate.may_publish`."""
         del by
         return self._results.get((written.unit, self._digest(written, with_times=not is_copy)), False)
 

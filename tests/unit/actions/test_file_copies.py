@@ -36,7 +36,6 @@ class Watching(NoProgress):
     wait_for_rate: threading.Lock = field(default_factory=threading.Lock)
 
     def copied(self, more: Volume) -> None:
-        """See `Progress.copied`."""
         with self.wait_for_rate:
             self.volume += more
 

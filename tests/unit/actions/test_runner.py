@@ -45,7 +45,7 @@ def _scene(**todo: int) -> Scene:
 
 
 def _statuses(scene: Scene) -> list[RunStatus]:
-    """Of the runs, in their order."""
+    """Return the statuses of the runs, in their order."""
     return [scene.recorder.outcomes[run_id].status for run_id in sorted(scene.recorder.outcomes)]
 
 

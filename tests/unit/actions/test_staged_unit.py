@@ -1,4 +1,4 @@
-"""What waits at the gate: whenever a run dies, readers see what was there or all of what was admitted."""
+"""Tests of what waits at the gate: whenever a run dies, readers see what was there or all of what was admitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What latest, future and ranges count: available instances, by few looks at the store."""
+"""Tests of what latest, future and ranges count: available instances, by few looks at the store."""
 
 from __future__ import annotations
 

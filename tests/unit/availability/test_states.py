@@ -1,4 +1,4 @@
-"""What is there of an instance, by looking: one at a time, and many."""
+"""Tests of what is there of an instance, by looking: one at a time, and many."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def at(hour: int) -> datetime:
 
 
 def state_of(system: FileSystem, hour: int = 5, *, flag: str | None = "_SUCCESS", data: str = HOURLY) -> FoundInstance:
-    """What is said of one instance, which is the same when it is looked at alone and among others."""
+    """Return what is said of one instance, which is the same when it is looked at alone and among others."""
     found = instances(system, flag=flag, data=data)
     alone = found.look(at(hour))
     (_, among, _) = found.look_at([at(hour - 1), at(hour), at(hour + 1)])

@@ -1,4 +1,4 @@
-"""What an action refuses at once, `feedctl doctor` says before."""
+"""Tests of what an action refuses at once, `feedctl doctor` says before."""
 
 from __future__ import annotations
 

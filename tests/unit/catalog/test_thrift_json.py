@@ -1,4 +1,4 @@
-"""What is read out of the metastore's own structs."""
+"""Tests of what is read out of the metastore's own structs."""
 
 from __future__ import annotations
 

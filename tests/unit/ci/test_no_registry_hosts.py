@@ -14,7 +14,7 @@ SCRIPT = Path(__file__).resolve().parents[3] / ".ci" / "no-registry-hosts"
 
 
 def check(tree: Path) -> subprocess.CompletedProcess[str]:
-    """What the check says of a tree."""
+    """Return what the check says of a tree."""
     (tree / ".ci").mkdir()
     copied = shutil.copy(SCRIPT, tree / ".ci")
     return subprocess.run([copied], capture_output=True, text=True, check=False)

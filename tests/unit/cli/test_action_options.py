@@ -1,4 +1,4 @@
-"""What the options of entrypoints say of themselves is so."""
+"""Tests of what the options of entrypoints say of themselves is so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell offers after Tab, asked as the shell asks."""
+"""Tests of what a shell offers after Tab, asked as the shell asks."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TableRequest:
         return printed.out
 
     def words(self, line: str) -> list[str]:
-        """What bash is offered."""
+        """Return what bash is offered."""
         return self(line).split()
 
 
@@ -152,7 +152,7 @@ def test_a_shell_that_asks_wrongly_is_told_nothing(tmp_path: Path) -> None:
 
 
 def tab(folder: Path, *words: str, first_on_path: Path | None = None) -> list[str]:
-    """What bash offers in a folder, by the script that `feedctl --install-completion` installs.
+    """Return what bash offers in a folder, by the script that `feedctl --install-completion` installs.
 
     Args:
         folder: the working directory.

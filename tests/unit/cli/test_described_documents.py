@@ -1,4 +1,4 @@
-"""What commands print for programs has no key that its JSON Schema does not name.
+"""Tests of what commands print for programs has no key that its JSON Schema does not name.
 
 Every other test that runs a command checks that nothing is missing or of another type (`running.Feedctl`).
 """

@@ -88,7 +88,7 @@ class Repo:
         return self.feedctl("entity", "new", *arguments, "--config-repo", str(self.path))
 
     def findings(self) -> Any:  # noqa: ANN401 - JSON
-        """What lint finds in all environments."""
+        """Return what lint finds in all environments."""
         linted = self.feedctl("lint", "--all-envs", "--config-repo", str(self.path), "--format", "json")
         return linted.document["findings"]
 

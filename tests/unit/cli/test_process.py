@@ -1,4 +1,4 @@
-"""What a whole process loads and leaves undone, so that it starts and ends soon."""
+"""Tests of what a whole process loads and leaves undone, so that it starts and ends soon."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_a_batch_goes_from_a_feed_through_a_job_to_the_job_downstream(run: Feedc
 
 
 def views(run: Feedctl, process: str) -> tuple[list[str], list[str], str]:
-    """What the three views say of a process: statuses of its newest instances, of a summary, and its backlog."""
+    """Return what the three views say of a process: statuses of its newest instances, of a summary, and its backlog."""
     status = run("instance", "status", process, "--output", "json").document["instances"]
     summary = run("instance", "summary", process, "--output", "json").document["clusters"]
     counts = [key for each in summary for key in each["counts"]]

@@ -1,4 +1,4 @@
-"""What the doctor finds of the table of a feed."""
+"""Tests of what the doctor finds of the table of a feed."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def snapshot(texts: Mapping[str, str | bytes | None], base: Mapping[str, str] = 
 
 
 def problems(texts: Mapping[str, str | bytes | None], environment: str | None = None) -> list[str]:
-    """What is wrong with the base repo under these changes."""
+    """Return what is wrong with the base repo under these changes."""
     return [str(problem) for problem in load_all(snapshot(texts), environment)[1]]
 
 

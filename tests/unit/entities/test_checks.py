@@ -1,4 +1,4 @@
-"""What no schema can check: between the values of an entity, and between entities."""
+"""Tests of what no schema can check: between the values of an entity, and between entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of Great Expectations without importing it."""
+"""Tests of what is known of Great Expectations without importing it."""
 
 from __future__ import annotations
 

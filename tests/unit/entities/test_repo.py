@@ -1,4 +1,4 @@
-"""What an environment may act on."""
+"""Tests of what an environment may act on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people write who come from Airflow, Oozie or a shell is answered with what it is called here."""
+"""Tests of what people write who come from Airflow, Oozie or a shell is answered with what it is called here."""
 
 from __future__ import annotations
 

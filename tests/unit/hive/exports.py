@@ -34,7 +34,7 @@ def exported(
 
 
 def imported(scene: Scene, directory: Path, instant: datetime | None = None) -> list[Problem]:
-    """What fails of an import into the target."""
+    """Return what fails of an import into the target."""
     source, catalog = ExportSource(uri=lambda _: URI), scene.catalog(scene.target)
 
     def mode(context: TableContext) -> Mode:

@@ -20,7 +20,7 @@ from toolkit.runs.output_use import OutputUse
 
 
 def reported(scene: Scene) -> tuple[Sequence[NewEvent], TablePlan]:
-    """What a run tells others, with its plan."""
+    """Return what a run tells others, with its plan."""
     work = scene.work(Life())
     action, target = scene.action()
     plan: TablePlan = action.plan(target, work)
@@ -39,7 +39,7 @@ class _Removing(OutputUse):
 
 
 def recovered(scene: Scene, outputs: OutputUse | None = None) -> list[NewEvent]:
-    """What is told of a run that died after it had finished all."""
+    """Return what is told of a run that died after it had finished all."""
     work = replace(scene.work(Life()), outputs=outputs or OutputUse())
     action, target = scene.action()
     plan: TablePlan = action.plan(target, work)

@@ -56,7 +56,7 @@ def test_a_table_without_columns_is_refused() -> None:
 
 
 def changed(number: str, field: object, *, partition: bool = False) -> bytes:
-    """What is written of a table with a partition, with one field of it, or of the table, changed."""
+    """Return what is written of a table with a partition, with one field of it, or of the table, changed."""
     document = json.loads(metadata_text(TABLE, [partition_of(TABLE, "1")]))
     struct = json.loads(document["partitions"][0] if partition else document["table"])
     struct[number] = field

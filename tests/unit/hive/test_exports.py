@@ -125,7 +125,7 @@ def test_an_export_in_another_one_is_refused(tmp_path: Path) -> None:
 
 
 def leases(scene: Scene, directory: Path, *, feed: str = "clicks", is_export: bool = True) -> dict[str, LeaseMode]:
-    """What an export to a directory, or an import from there, has to hold."""
+    """Return what an export to a directory, or an import from there, has to hold."""
     action, target = scene.action()
     place = CanonicalPath.parse(f"file://{directory}")
     wanted = action.leases(replace(target, feed=feed, directory=place, is_export=is_export))

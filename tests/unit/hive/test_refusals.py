@@ -1,4 +1,4 @@
-"""What is refused before a metastore is asked: exit code 2, and what to do."""
+"""Tests of what is refused before a metastore is asked: exit code 2, and what to do."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def repo(directory: Path, *, feed: str = _TABLE, more: str = "", registry: str =
 
 
 def refused(name: str, place: Path, capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    """What a run says that is refused."""
+    """Return what a run says that is refused."""
     arguments = ["--feed", "clicks", "--time", "2026-03-02T00:00Z", "--config-repo", str(place), *more]
     assert run_app(_APPS[name], arguments) == 2
     return capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What a metastore refuses leaves nothing behind that nobody reads, and takes nothing that somebody does."""
+"""Tests of what a metastore refuses leaves nothing behind that nobody reads, and takes nothing that somebody does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class Refusing(MemoryMetastore):
     error: type[NoSuchPartition | MetastoreUnreachable] | None = None
 
     def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
-        """See `Metastore.alter_partitions`."""
         if self.error is not None:
             raise self.error(about="x")
         super().alter_partitions(name, partitions)
@@ -44,7 +43,6 @@ class SceneWithoutRenames(Scene):
     """A scene on such a disk."""
 
     def work(self, life: Life, conditions: Sequence[Condition] = ()) -> RunContext:
-        """See `Scene.work`."""
         system = WithoutRenames(life.count)
         return replace(super().work(life, conditions), stores=lambda _: system)
 
@@ -87,7 +85,7 @@ def test_what_may_have_been_done_stays_for_the_next_run(tmp_path: Path) -> None:
 
 
 def held_after_the_copy(scene: Scene, refusal: Refusal | None, stopped: Stopped | None) -> dict[str, str]:
-    """What a run tells when nothing may be registered of what it has copied."""
+    """Return what a run tells when nothing may be registered of what it has copied."""
     scene.run += 1
     conditions = list[Condition]()
     work = scene.work(Life(), conditions)
@@ -111,7 +109,6 @@ class After:
     stopped: Stopped | None
 
     def refusal(self, base: CanonicalPath, *, items: int, must_look: bool) -> Refusal | None:
-        """See `Condition.refusal`."""
         del items, must_look
         self.looks.append(base)
         if len(self.looks) == 1:

@@ -115,7 +115,7 @@ class Scene:
         return work if self.validator is None else replace(work, validator=self.validator)
 
     def action(self, *, whole: bool = False) -> tuple[TableAction, TableTarget]:
-        """What a run does, and with what."""
+        """Return what a run does, and with what."""
         source, target = (self.catalog(each) for each in (self.source, self.target))
         copied = MetastoreSource(catalog=source, uri=lambda _: URI)
         action = TableAction(
@@ -179,7 +179,7 @@ class Scene:
     """What was replaced where Hive would have it: nobody can tell who reads it, so that it stays."""
 
     def rows(self) -> dict[str, dict[str, str]]:
-        """What readers see in the target."""
+        """Return what readers see in the target."""
         table = self.target.table(TO) if "clicks" in self.target.tables("dst") else None
         if table is None:
             return {}

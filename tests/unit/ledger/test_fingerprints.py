@@ -1,4 +1,4 @@
-"""What tells the files of an instance from what they were."""
+"""Tests of what tells the files of an instance from what they were."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a change of a config repo does: entities, values, settings, holds, dependents, data."""
+"""Tests of what a change of a config repo does: entities, values, settings, holds, dependents, data."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def keeping_of(feed: Feed) -> Retained:
 
 
 def kept_by_retention(feed: Feed, at: datetime) -> set[datetime]:
-    """What the decision of the eviction itself leaves, of all instances there are by then."""
+    """Return what the decision of the eviction itself leaves, of all instances there are by then."""
     retention = feed.clusters[0].retention
     assert retention is not None
     effective = effective_time(at, END, keep_beyond_validity=True)

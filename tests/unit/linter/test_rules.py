@@ -1,4 +1,4 @@
-"""What every rule has."""
+"""Tests of what every rule has."""
 
 from __future__ import annotations
 

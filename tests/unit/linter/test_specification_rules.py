@@ -19,7 +19,7 @@ ROWS = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in PAGE
 
 
 def child(node: Mapping[str, Any], step: str) -> Mapping[str, Any]:
-    """What a schema says about `name`, about `name[]` (the items of that list), or about every value (`*`)."""
+    """Return what a schema says about `name`, about `name[]` (the items of that list), or about every value (`*`)."""
     if step == "*":
         found = node["additionalProperties"]
     else:

@@ -1,4 +1,4 @@
-"""What each command does to an instance in each state."""
+"""Tests of what each command does to an instance in each state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an instance is made from, and what is made from it."""
+"""Tests of what an instance is made from, and what is made from it."""
 
 from __future__ import annotations
 

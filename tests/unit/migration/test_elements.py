@@ -1,4 +1,4 @@
-"""What becomes of each element that Falcon's specification and feature list know."""
+"""Tests of what becomes of each element that Falcon's specification and feature list know."""
 
 from __future__ import annotations
 

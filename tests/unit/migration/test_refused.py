@@ -14,7 +14,7 @@ VALID = cluster()
 
 
 def refusal(folder: Path, **entities: str) -> list[str]:
-    """What is said of each problem, without the folder."""
+    """Return what is said of each problem, without the folder."""
     with pytest.raises(MigrationRefused) as refused:
         make_of(folder, **entities)
     assert not (folder / "repo").exists()

@@ -8,7 +8,7 @@ from toolkit.planning.retention import Candidate, EvictionPolicy, Kept, keep_las
 
 
 def decided(candidates: Iterable[Candidate], policy: EvictionPolicy) -> tuple[list[Candidate], list[Kept]]:
-    """What goes, and what stays and why."""
+    """Return what goes, and what stays and why."""
     found = list(candidates)
     kept_from = keep_last_from(found, policy)
     kept = {each: kept_by(policy, each, kept_from) for each in found}

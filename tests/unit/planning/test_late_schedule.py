@@ -38,7 +38,7 @@ SAMPLE = {"input1": Input(feed="feed1", start="today(0,0)", end="today(1,0)")}
 
 
 def schedule(policy: LatePolicy, delay: str | None = None) -> LateSchedule:
-    """Of an instance whose cut-off is 65 minutes after its nominal time."""
+    """Return the schedule of an instance whose cut-off is 65 minutes after its nominal time."""
     return LateSchedule(
         nominal_time=NOMINAL, cut_off=NOMINAL + timedelta(minutes=65), late=late(policy, delay), timezone="UTC"
     )

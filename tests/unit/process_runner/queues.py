@@ -38,7 +38,7 @@ def attempt(
     created_at: datetime = MIDNIGHT,
     number: int = 1,
 ) -> tuple[str, NewestAttempt]:
-    """What the ledger has of an instance, by its key."""
+    """Return what the ledger has of an instance, by its key."""
     has_begun = status not in {RunStatus.WAITING, RunStatus.READY, RunStatus.SKIPPED}
     found = NewestAttempt(
         instance_key=KEYS[hour], run_id=run_id, attempt=number, status=status, cause=None, retry=retry,

@@ -67,7 +67,7 @@ class World:
         return LateChecker(ledger=self.ledger)
 
     def checked(self, clock: str) -> list[CheckedInstance]:
-        """What the checks find that are due; each is noted."""
+        """Return what the checks find that are due; each is noted."""
         due = self.checker.due(self.site, at(clock))
         read = self.checker.read_by(due.checks)
         found = [look(each, read[each.run_id], DISK) for each in due.checks]

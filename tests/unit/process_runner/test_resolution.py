@@ -25,7 +25,7 @@ def site(**inputs: Input) -> ProcessSite:
 
 
 def having(**there: set[str]) -> Callable[[Feed], Availability]:
-    """What is there, by the name of the feed: hours of the day."""
+    """Return what is there, by the name of the feed: hours of the day."""
     return lambda feed: {parse_instant(f"2012-03-01T{hour}:00Z") for hour in there.get(feed.name, set())}
 
 

@@ -29,7 +29,6 @@ class SlowValidator(FakeValidator):
     meanwhile: Callable[[], None] = lambda: None
 
     def validate(self, written: Written, check: Callable[[], None]) -> Publishable:
-        """See `Validator.validate`."""
         if self.validated:
             self.meanwhile()
         return super().validate(written, check)

@@ -1,4 +1,4 @@
-"""What kills of the runner, its supervisor, or both leave of a step: nothing, or what the next run can end."""
+"""Tests of what kills of the runner, its supervisor, or both leave of a step: nothing, or what the next run can end."""
 
 from __future__ import annotations
 

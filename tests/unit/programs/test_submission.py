@@ -1,4 +1,4 @@
-"""What spark-submit is told, by a program of that name that writes it down."""
+"""Tests of what spark-submit is told, by a program of that name that writes it down."""
 
 from __future__ import annotations
 

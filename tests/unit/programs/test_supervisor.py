@@ -1,4 +1,4 @@
-"""What the supervisor of a step costs before the step begins."""
+"""Tests of what the supervisor of a step costs before the step begins."""
 
 from __future__ import annotations
 

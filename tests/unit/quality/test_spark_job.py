@@ -1,4 +1,4 @@
-"""What the process that judges makes of Spark's errors, whichever Spark it is."""
+"""Tests of what the process that judges makes of Spark's errors, whichever Spark it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes the gate, and that nothing does without a verdict on exactly this data."""
+"""Tests of what passes the gate, and that nothing does without a verdict on exactly this data."""
 
 from __future__ import annotations
 

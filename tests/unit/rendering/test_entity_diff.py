@@ -1,4 +1,4 @@
-"""What a change of a config repo does, in its three forms."""
+"""Tests of what a change of a config repo does, in its three forms."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Breaking(LocalFileSystem):
             raise self.error()
 
     def error(self) -> BaseException:
-        """What its caller sees."""
+        """Return what its caller sees."""
         return Dead() if self.failure is Dead else StorageFailure(path=CanonicalPath.parse("file:///"), detail="broken")
 
 

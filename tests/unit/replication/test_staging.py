@@ -91,13 +91,13 @@ class Copying:
         return [each.code for applied in self.run() for each in applied.results]
 
     def finish(self) -> bool:
-        """What the next run does first with what the last has left."""
+        """Return what the next run does first with what the last has left."""
         target, plain = self.target, LocalFileSystem()
         work = replace(context(NeverStopped()), stores=lambda _: plain, validator=self.validator)
         return finish(target, target.target, str(self.runs), work)
 
     def seen(self) -> dict[str, str]:
-        """What readers find."""
+        """Return what readers find."""
         root = self.root / "to/x"
         files = (each for each in root.rglob("*") if each.is_file() and ".feedctl" not in str(each))
         return {str(each.relative_to(root)): each.read_text() for each in files}

@@ -87,7 +87,7 @@ def one_by(
 
 
 def left_by(run_id: int, path: CanonicalPath) -> Item:
-    """What the ledger has of an instance that a run was at when it died."""
+    """Return what the ledger has of an instance that a run was at when it died."""
     return Item(
         run_id=run_id,
         position=0,

@@ -130,7 +130,7 @@ def run(
 def resolved(
     system: FileSystem, feeds: Iterable[FeedText], nominal: str = NOMINAL, holds: Iterable[Hold] = ()
 ) -> FeedTargets:
-    """What a run over the feeds works on."""
+    """Return what a run over the feeds works on."""
     resolver = RetentionResolver(
         nominal_time=parse_instant(nominal), keep_beyond_validity=True, holds=tuple(holds), storage=lambda _: system
     )

@@ -34,7 +34,7 @@ def planned(
 
 
 def paths(plan: FeedPlan) -> list[str]:
-    """Of the items."""
+    """Return the paths of the items."""
     return [item.path.path for item in plan.items]
 
 

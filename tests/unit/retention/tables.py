@@ -142,7 +142,7 @@ class TableSite:
 
     @property
     def names(self) -> list[str]:
-        """Of the partitions that the metastore knows."""
+        """Return the names of the partitions that the metastore knows."""
         return list(self.metastore.partition_names(self.table.name))
 
     @property
@@ -156,7 +156,7 @@ def limited(fraction: float) -> FeedMaxDelete:
 
 
 def done(result: RetentionResult) -> list[str]:
-    """What went, or would go, by address or path."""
+    """Return what went, or would go, by address or path."""
     return [each.item.uri for each in result.items if each.outcome in {Outcome.DONE, Outcome.PLANNED}]
 
 

@@ -1,4 +1,4 @@
-"""What a killed run had begun: the storage tells the next run whether it happened."""
+"""Tests of what a killed run had begun: the storage tells the next run whether it happened."""
 
 from __future__ import annotations
 

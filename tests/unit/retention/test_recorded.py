@@ -1,4 +1,4 @@
-"""What a run writes down: items before and after, and one event for each instance that is gone."""
+"""Tests of what a run writes down: items before and after, and one event for each instance that is gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What retention cannot do yet is refused, never read as something else."""
+"""Tests of what retention cannot do yet is refused, never read as something else."""
 
 from __future__ import annotations
 

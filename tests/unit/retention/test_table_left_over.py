@@ -1,4 +1,4 @@
-"""What a killed run had begun of partitions: the metastore tells what it has forgotten, and the data go."""
+"""Tests of what a killed run had begun of partitions: the metastore tells what it has forgotten, and the data go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits at a table's gate for partitions goes with them, by the same rules; readers never had it."""
+"""Tests of what waits at a table's gate for partitions goes with them, by the same rules; readers never had it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is listed, in which order and when: never more than has to be."""
+"""Tests of what is listed, in which order and when: never more than has to be."""
 
 from __future__ import annotations
 

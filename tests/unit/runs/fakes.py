@@ -79,7 +79,7 @@ class AuditMemory:
         self.lines.extend(lines)
 
     def reported(self) -> list[tuple[object, object]]:
-        """What each line is about, and what it says of it."""
+        """Return what each line is about, and what it says of it."""
         return [(line["path"] if line["what"] == "item" else line["what"], line["state"]) for line in self.lines]
 
 
@@ -201,7 +201,7 @@ class MemoryRecorder:
         """See `Recorder.give_up`."""
 
     def states(self) -> list[tuple[str, ItemState]]:
-        """Of all items, in the order of writing."""
+        """Return the states of all items, in the order of writing."""
         paths: dict[int, str] = {}
         found: list[tuple[str, ItemState]] = []
         for step in self.steps:

@@ -1,4 +1,4 @@
-"""What an instance of a process reads and makes, as the ledger's calls take it."""
+"""Tests of what an instance of a process reads and makes, as the ledger's calls take it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is told from outside."""
+"""Tests of what a run is told from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says when the JVM that should write it is not there, or dies."""
+"""Tests of what a run says when the JVM that should write it is not there, or dies."""
 
 from __future__ import annotations
 

@@ -70,7 +70,6 @@ class FakeKeys:
             return Page([StoredObject(key, 1, _MOMENT) for key in shown], (), "more" if found[size:] else "")
 
     def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
-        """See `Keys.remove`."""
         assert 0 < len(keys) <= MOST_KEYS
         assert len(set(keys)) == len(keys)
         self.before("remove")

@@ -1,4 +1,4 @@
-"""What a removal may touch."""
+"""Tests of what a removal may touch."""
 
 from __future__ import annotations
 

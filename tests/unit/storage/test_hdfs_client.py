@@ -52,7 +52,7 @@ def test_with_kerberos_the_user_is_the_one_of_the_ticket(monkeypatch: pytest.Mon
 
 
 def _error(client: HdfsClient, why: str) -> StorageError:
-    """What a call says during which the resolver says this."""
+    """Return what a call says during which the resolver says this."""
 
     def call(_: object) -> None:
         message = f"failed to lookup address information: {why}"

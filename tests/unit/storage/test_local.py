@@ -1,4 +1,4 @@
-"""What is the local disk's own: symbolic links, descriptors, permissions, killed removals."""
+"""Tests of what is the local disk's own: symbolic links, descriptors, permissions, killed removals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked before changes, and what while a silent store is waited for."""
+"""Tests of what is asked before changes, and what while a silent store is waited for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is made of answers that S3 does not give, but that come from something in its place."""
+"""Tests of what is made of answers that S3 does not give, but that come from something in its place."""
 
 from __future__ import annotations
 

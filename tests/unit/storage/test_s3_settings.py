@@ -8,7 +8,7 @@ from toolkit.storage.s3.client import S3Settings
 
 
 def settings(**conf: str) -> S3Settings:
-    """Of a bucket named `b`; `__` stands for a dot."""
+    """Return the settings of a bucket named `b`; `__` stands for a dot."""
     given = {f"fs.s3a.{name.replace('__', '.')}": value for name, value in conf.items()}
     return S3Settings.of(StorageSpec(scheme="s3", authority="b", hadoop_conf=given))
 

@@ -1,4 +1,4 @@
-"""What the fixtures do on a machine that lacks a program."""
+"""Tests of what the fixtures do on a machine that lacks a program."""
 
 from __future__ import annotations
 

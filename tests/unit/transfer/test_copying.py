@@ -54,7 +54,7 @@ def no_check() -> None:
 
 
 def copier(**changes: object) -> Copier:
-    """Of local files."""
+    """Return the copier of local files."""
     system = LocalFileSystem()
     return Copier(**{"source": system, "target": system, "check": no_check, "sleep": lambda _: None} | changes)  # type: ignore[arg-type]
 
@@ -69,7 +69,7 @@ def filled(root: Path, names: list[str]) -> list[FileCopy]:
 
 
 def read(root: Path) -> dict[str, str]:
-    """What is below a directory."""
+    """Return what is below a directory."""
     return {str(path.relative_to(root)): path.read_text() for path in root.rglob("*") if path.is_file()}
 
 
@@ -187,7 +187,6 @@ class CountingStore(LocalFileSystem):
         self.ranges: list[int] = []
 
     def put_range(self, upload: MultipartUpload, offset: int, chunks: Iterable[bytes]) -> tuple[UploadedPart, ...]:
-        """See `MultipartStore.put_range`."""
         parts = super().put_range(upload, offset, chunks)
         self.ranges.append(offset)
         return parts
@@ -201,7 +200,6 @@ class BreaksOff(LocalFileSystem):
         self.left = times
 
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        """See `FileSystem.read`."""
         if self.left:
             self.left -= 1
             return cast("BinaryIO", _Torn(path))
@@ -340,7 +338,6 @@ class LateOnce:
     is_again: bool = False
 
     def run(self, work: Work[CopyTask, Copied], tasks: Sequence[CopyTask], *, check: object) -> Iterator[Copied]:
-        """See `ExecutorPool.run`."""
         del check
         for number, task in enumerate(tasks):
             is_late = number and not self.is_again

@@ -1,4 +1,4 @@
-"""What is left of Spark's messages."""
+"""Tests of what is left of Spark's messages."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class RunIsOrdered(Skipped):
 
 
 class TooManyRun(Skipped):
-    """As many runs of an entity as may be are under way on a cluster.
+    """Error for an entity with as many active runs on a cluster as its limit allows.
 
     Args:
         key: what should have begun.

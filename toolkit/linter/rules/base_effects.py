@@ -31,7 +31,7 @@ class _EffectRule:
     is_info: Callable[[Effect], bool] = lambda _: False
 
     def check(self, context: LintContext) -> Iterator[Hit]:
-        """One hit for each effect."""
+        """Yield a hit for each effect."""
         for effect in _effects(context, *self.kinds):
             yield _hit(effect, context, self.hint, Severity.INFO if self.is_info(effect) else None)
 

@@ -112,7 +112,7 @@ def _data(kind: Kind, document: Document) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Use:
-    """One place that names a removed entity.
+    """Place that names a removed entity.
 
     Attributes:
         name: of what is used.

@@ -49,7 +49,7 @@ class _Order:
     hint: Callable[[_Pair], str]
 
     def check(self, context: LintContext) -> Iterator[Hit]:
-        """One hit for each pair that is the wrong way round."""
+        """Yield a hit for each pair that is the wrong way round."""
         for each in self.pairs(context.repository):
             if self.is_wrong(each.one, each.other):
                 yield Hit(subject=each.subject, pointer=each.pointer, message=self.message(each), hint=self.hint(each))
@@ -234,7 +234,7 @@ def _groups(feeds: Mapping[str, Feed]) -> dict[str, list[Feed]]:
 
 
 def _group_hits(group: str, members: list[Feed]) -> Iterator[Hit]:
-    """One for each feed that has not the frequency of most."""
+    """Yield a hit for each feed that has not the frequency of most."""
     counted = Counter(_length(feed.frequency) for feed in members)
     if len(counted) == 1:
         return

@@ -168,7 +168,7 @@ _AROUND = 6
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Names:
-    """How the instances of a feed are named.
+    """Names of the instances of a feed.
 
     Attributes:
         finest: the finest date field; names with equal dates down to it are equal.
@@ -271,7 +271,7 @@ class _Place:
 
 
 def _places(feed: Feed) -> Iterator[_Place]:
-    """One for each template, with the first of its clusters."""
+    """Yield each template once, with the first of its clusters."""
     seen: set[Pointer] = set()
     for position, each in enumerate(feed.clusters):
         for pointer, text, compulsory in _texts(feed, position):

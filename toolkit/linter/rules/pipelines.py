@@ -150,7 +150,7 @@ def instances_never_made(context: LintContext) -> Iterator[Hit]:
 
 
 def _by_cluster(pipelines: Pipelines, feed: Feed) -> dict[str, Counter[str]]:
-    """How many outputs of which process make the feed, on clusters without an import."""
+    """Return the number of outputs by process that make the feed, on clusters without an import."""
     imported = {each.name for each in feed.clusters if each.import_ is not None}
     found: dict[str, Counter[str]] = {}
     for process, cluster in pipelines.makers.get(feed.name, ()):

@@ -171,7 +171,7 @@ def replication_past_retention(context: LintContext) -> Iterator[Hit]:
 
 
 def _delay(each: FeedCluster, sources: list[FeedCluster]) -> Frequency | None:
-    """How long after its time an instance leaves this source, or reaches this target at the latest."""
+    """Return the time until an instance leaves this source, or reaches this target at the latest."""
     if each.type is ClusterRole.SOURCE:
         return each.delay
     delays = [source.delay for source in sources if source.delay is not None]

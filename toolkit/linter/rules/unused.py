@@ -66,7 +66,7 @@ def _any_file(files: Mapping[str, bytes], part: _Defaults) -> bool:
 
 
 def _count(files: Mapping[str, bytes], part: _Defaults) -> int:
-    """How many files the defaults hold for; a file that cannot be read may use all of them."""
+    """Return the number of files that the defaults hold for; a file that cannot be read may use all of them."""
     return sum(1 for file in files if file.startswith(part.folder) and entity_kind(file) is part.kind)
 
 

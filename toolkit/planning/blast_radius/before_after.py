@@ -37,7 +37,7 @@ class FeedState:
 
     @classmethod
     def of(cls, repository: Repository, feed: str, cluster: str, default_fs: str) -> FeedState:
-        """As a repo has it.
+        """Return the state in a repo.
 
         Raises:
             UnknownName: the repo has no such feed or cluster.

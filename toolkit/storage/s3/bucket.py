@@ -1,4 +1,4 @@
-"""One bucket through botocore's client: its keys, and the few requests that feedctl makes."""
+"""Bucket through botocore's client: its keys, and the few requests that feedctl makes."""
 
 from __future__ import annotations
 

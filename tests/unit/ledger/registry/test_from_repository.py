@@ -1,4 +1,4 @@
-"""What a config repo registers."""
+"""Tests of what a config repo registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in a run's way says what was found and what to do."""
+"""Tests of what stands in a run's way says what was found and what to do."""
 
 from __future__ import annotations
 

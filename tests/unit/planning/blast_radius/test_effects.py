@@ -1,4 +1,4 @@
-"""What a change of a feed does to its data, in words and figures."""
+"""Tests of what a change of a feed does to its data, in words and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other holds leave of a hold."""
+"""Tests of what other holds leave of a hold."""
 
 from __future__ import annotations
 
