@@ -27,7 +27,7 @@ from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.process_runner.targets import run_lease
 from toolkit.quality.decide import DecisionAction, chosen_result, require_done
-from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, DecisionTarget
+from toolkit.quality.decision_targets import Decision, DecisionPlan, DecisionTarget, QualityItem
 from toolkit.quality.page import NoPage, write_decision
 from toolkit.replication.targets import copy_lease
 from toolkit.runs.recorder import current_user
@@ -89,7 +89,7 @@ def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> Decis
     )
 
 
-def _wire(request: DecisionOptions, clock: Clock, context: ActionContext) -> Wired[DecisionTarget, DecisionItem, str]:
+def _wire(request: DecisionOptions, clock: Clock, context: ActionContext) -> Wired[DecisionTarget, QualityItem, str]:
     ledger, repository = context.use.ledger, context.repository
     if ledger is None:
         raise NoLedgerNamed

@@ -22,11 +22,11 @@ from toolkit.hive.resolve import instance_address, name_of, uri_of
 from toolkit.hive.sources import MetastoreSource
 from toolkit.hive.staging import written_of
 from toolkit.hive.targets import StoredPart, TableTarget
+from toolkit.quality.decision_targets import QualityItem
 from toolkit.quality.validate import (
     InstanceMissing,
     ValidationAction,
     ValidationDetail,
-    ValidationItem,
     ValidationOutcome,
     ValidationTarget,
     path_instance,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from toolkit.runs.stop import StopSignal
 
 
-ValidationResult: TypeAlias = "ActionResult[ValidationTarget, ValidationItem, ValidationDetail]"
+ValidationResult: TypeAlias = "ActionResult[ValidationTarget, QualityItem, ValidationDetail]"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +110,7 @@ def _ran(request: ValidateOptions, clock: Clock, process: StopSignal) -> tuple[V
 
 def _wire(
     request: ValidateOptions, outcome: ValidationOutcome, context: ActionContext
-) -> Wired[ValidationTarget, ValidationItem, ValidationDetail]:
+) -> Wired[ValidationTarget, QualityItem, ValidationDetail]:
     feed, cluster = context.pairs[0]
     feed.instances_on(cluster.name).index(request.nominal_time)
     written = partial(_of_table if feed.is_table else path_instance, validation_of(feed, cluster), request.nominal_time)

@@ -18,7 +18,7 @@ from toolkit.ledger.validations import UNDECIDED, CannotDecide
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 from toolkit.quality.blocked_data import digest_of, removals, require_rejected
 from toolkit.quality.decision_batch import DecisionBatch
-from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, DecisionTarget
+from toolkit.quality.decision_targets import Decision, DecisionPlan, DecisionTarget, QualityItem
 from toolkit.result import Outcome
 from toolkit.runs.recorder import path_of
 
@@ -65,7 +65,7 @@ class NotRemoved(Failed):
         super().__init__(why)
 
 
-def require_done(result: ActionResult[DecisionTarget, DecisionItem, str]) -> DecisionPlan:
+def require_done(result: ActionResult[DecisionTarget, QualityItem, str]) -> DecisionPlan:
     """Return the plan of a decision that was made, or would be.
 
     Raises:
@@ -102,7 +102,7 @@ def chosen_result(
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecisionAction(Action[DecisionTarget, DecisionItem, str]):
+class DecisionAction(Action[DecisionTarget, QualityItem, str]):
     """Releases or rejects blocked data; see `Action`.
 
     A plan that cannot be made raises the error that the user is told, since the run has no other target.
@@ -164,18 +164,18 @@ class DecisionAction(Action[DecisionTarget, DecisionItem, str]):
 
     def _items(
         self, target: DecisionTarget, places: Sequence[CanonicalPath], work: RunContext
-    ) -> tuple[DecisionItem, ...]:
+    ) -> tuple[QualityItem, ...]:
         kind, key = self.decision.state.value, target.instance_key
         if self.decision.state is ValidationState.RELEASED:
-            return (DecisionItem(kind=kind, instance_key=key, uri=target.found.unit),)
+            return (QualityItem(kind=kind, instance_key=key, uri=target.found.unit),)
         return tuple(
-            DecisionItem(kind=kind, instance_key=key, uri=str(each.place), removal=each)
+            QualityItem(kind=kind, instance_key=key, uri=str(each.place), removal=each)
             for each in removals(places, target, work)
         )
 
     def _unfinished(
-        self, target: DecisionTarget, wanted: tuple[DecisionItem, ...], digest: str, work: RunContext
-    ) -> tuple[DecisionItem, ...]:
+        self, target: DecisionTarget, wanted: tuple[QualityItem, ...], digest: str, work: RunContext
+    ) -> tuple[QualityItem, ...]:
         """Return the rest of an interrupted run with this decision; the ledger only says which of the items."""
         found = target.found
         if found.state is not self.decision.state:

@@ -22,7 +22,7 @@ from toolkit.storage import StorageError
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.ledger.database import Transaction
-    from toolkit.quality.decision_targets import Decision, DecisionItem, DecisionPlan, Removal
+    from toolkit.quality.decision_targets import Decision, DecisionPlan, QualityItem, Removal
     from toolkit.runs.audit_lines import AuditLine
 
 _VERBS = {ValidationState.RELEASED: "release", ValidationState.REJECTED: "reject"}
@@ -41,7 +41,7 @@ class DecisionBatch:
         """All items of the plan."""
         return range(len(self.plan.items))
 
-    def apply(self, advance: Callable[[int], None]) -> Applied[DecisionItem]:
+    def apply(self, advance: Callable[[int], None]) -> Applied[QualityItem]:
         """Record the decision, then remove; items that are not removed stay open for the next run."""
         wanted = self.plan.items
         refused = self._refused()
@@ -52,7 +52,7 @@ class DecisionBatch:
         is_open = frozenset(at for at, each in enumerate(results) if each.outcome is not Outcome.DONE)
         return Applied(results=results, open=is_open, audit_lines=tuple(self._audit_lines(is_complete=not is_open)))
 
-    def _refused(self) -> tuple[ItemResult[DecisionItem], ...]:
+    def _refused(self) -> tuple[ItemResult[QualityItem], ...]:
         """Record the decision; return results only if it must not be made, and then nothing is removed."""
         wanted = self.plan.items
         base = next((each.removal.base for each in wanted if each.removal is not None), None)
@@ -82,7 +82,7 @@ class DecisionBatch:
 
         decision.ledger.write(write)
 
-    def _removed(self, item: DecisionItem) -> ItemResult[DecisionItem]:
+    def _removed(self, item: QualityItem) -> ItemResult[QualityItem]:
         if item.removal is None:
             return ItemResult.done(item)
         refusal = self.work.guard.refusal(item.removal.base, items=0)

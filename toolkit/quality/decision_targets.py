@@ -111,8 +111,8 @@ class Removal:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DecisionItem:
-    """The release of a unit, or the removal of one of the places of what is rejected."""
+class QualityItem:
+    """The release or the validation of a unit, or the removal of one of the places of rejected data."""
 
     kind: str
     instance_key: str
@@ -125,7 +125,7 @@ class DecisionItem:
         return (self.kind, self.uri)
 
 
-DecisionPlan = TargetPlan[DecisionTarget, DecisionItem, str]
+DecisionPlan = TargetPlan[DecisionTarget, QualityItem, str]
 """Its detail is the digest of the data as it is now; empty: an interrupted removal goes on."""
 
 

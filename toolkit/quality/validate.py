@@ -16,6 +16,7 @@ from toolkit.errors import FeedctlError, InvalidInput, NotYet
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.instance_storage import FeedStorage
+from toolkit.quality.decision_targets import QualityItem
 from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
@@ -107,20 +108,6 @@ class ValidationTarget:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ValidationItem:
-    """The validation of an instance."""
-
-    instance_key: str
-    uri: str
-    kind: str = "validation"
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """Return the kind and the address."""
-        return (self.kind, self.uri)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class ValidationDetail:
     """Details of a plan.
 
@@ -135,7 +122,7 @@ class ValidationDetail:
     left_out: tuple[str, ...] = ()
 
 
-ValidationPlan = TargetPlan[ValidationTarget, ValidationItem, ValidationDetail]
+ValidationPlan = TargetPlan[ValidationTarget, QualityItem, ValidationDetail]
 
 
 @dataclass(kw_only=True, slots=True)
@@ -147,7 +134,7 @@ class ValidationOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ValidationAction(Action[ValidationTarget, ValidationItem, ValidationDetail]):
+class ValidationAction(Action[ValidationTarget, QualityItem, ValidationDetail]):
     """Validates one instance; see `Action`.
 
     A plan that cannot be made raises the error that the user is told, since the run has no other target.
@@ -191,7 +178,7 @@ class ValidationAction(Action[ValidationTarget, ValidationItem, ValidationDetail
             detail = ValidationDetail(
                 written=written, question=question, left_out=tuple(each.note for each in left_out)
             )
-        item = ValidationItem(instance_key=target.instance_key, uri=written.unit)
+        item = QualityItem(kind="validation", instance_key=target.instance_key, uri=written.unit)
         return TargetPlan(target=target, detail=detail, items=(item,))
 
     def recover(self, plan: ValidationPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
@@ -218,7 +205,7 @@ class ValidationBatch:
         """Return the position of the only item as a range."""
         return range(len(self.plan.items))
 
-    def apply(self, advance: Callable[[int], None]) -> Applied[ValidationItem]:
+    def apply(self, advance: Callable[[int], None]) -> Applied[QualityItem]:
         """Validate, and record the result."""
         (item,), written, outcome = self.plan.items, self.plan.detail.written, self.action.outcome
         assert written is not None  # noqa: S101 - a plan with an item has it
