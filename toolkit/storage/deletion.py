@@ -6,7 +6,7 @@ import hashlib
 import os
 from typing import TYPE_CHECKING
 
-from toolkit.storage.errors import OutsideBase, StorageError, Unreachable
+from toolkit.storage.errors import NotDone, OutsideBase, StorageError, Unreachable
 from toolkit.storage.port import Deleted
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def name_behind(aside: str) -> str | None:
 
 
 def delete_each(system: FileSystem, paths: Iterable[CanonicalPath], below: CanonicalPath) -> Iterator[Deleted]:
-    """Delete paths one by one; after an unanswered call the rest fails without a further call."""
+    """Delete paths one by one; after an unanswered call the rest is `NotDone`, without a further call."""
     silence: Unreachable | None = None
     for path in paths:
         if silence is not None:
-            yield Deleted(path, Unreachable(path=path, detail=silence.detail))
+            yield Deleted(path, NotDone(path=path, detail=silence.detail))
             continue
         try:
             system.delete(path, below=below)

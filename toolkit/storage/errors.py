@@ -17,6 +17,7 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 ├── Unsupported         the store cannot do that at all                     unsupported
 ├── StorageFailure      any other answer of the store                       storage_failure
 └── Unreachable         no answer, or too late (retriable)                  unreachable
+    └── NotDone         nothing was done, so that a removal can be repeated unreachable
 """
 
 from __future__ import annotations
@@ -189,6 +190,10 @@ class Unreachable(StorageError, Unavailable):  # noqa: N818
 
     code = "unreachable"
     text = "the storage does not answer; try again later"
+
+
+class NotDone(Unreachable):
+    """Nothing was done: the store answered that it cannot now, or was not asked, as it did not answer just before."""
 
 
 def about_path(error: StorageError, path: CanonicalPath) -> StorageError:

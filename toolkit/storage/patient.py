@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from toolkit.storage.base import tree_below
 from toolkit.storage.calls import PATIENCE_SECONDS
-from toolkit.storage.errors import Unreachable
+from toolkit.storage.errors import NotBegun, NotDone, NotFound, Unreachable, about_path
 from toolkit.storage.port import Deleted, FileKind, FileSystem
 
 if TYPE_CHECKING:
@@ -193,23 +193,30 @@ class PatientFileSystem(FileSystem):
 
     @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
-        """Never repeat: by the time of a second call, somebody may have made the path anew."""
-        self._once(path, lambda: self.inner.delete(path, below=below, look=look))
+        """Repeat only what was refused for now: by a second call, what was not answered may have been made anew."""
+        self._call(path, lambda: self.inner.delete(path, below=below, look=look), NotDone)
 
     @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
-        """Never repeat, as for `delete`; also of a store that breaks off in its middle, give a result of each path."""
-        left = dict.fromkeys(paths)
-        try:
-            self._refuse_given_up(below)
-            for deleted in self.inner.delete_all(tuple(left), below=below, first=first):
-                left.pop(deleted.path, None)
-                if not isinstance(deleted.error, Unreachable):
-                    self.silence.since = None
-                yield deleted
-        except Unreachable as error:
-            for path in left:
-                yield Deleted(path, Unreachable(path=path, detail=error.detail))
+        """Repeat, as for `delete`, only the paths that were refused for now."""
+        waiting, wait, is_repeated = list(paths), _Wait(self), False
+        while waiting:
+            refused: dict[CanonicalPath, NotDone] = {}
+            for deleted in self._deleted_once(waiting, below, first):
+                if isinstance(deleted.error, NotDone):
+                    refused[deleted.path] = deleted.error
+                elif not (is_repeated and isinstance(deleted.error, NotBegun)):  # then the try before may have begun
+                    if not isinstance(deleted.error, Unreachable):
+                        self.silence.since, wait = None, _Wait(self)
+                    is_gone = is_repeated and isinstance(deleted.error, NotFound)
+                    yield Deleted(deleted.path, None) if is_gone else deleted
+            try:
+                for error in list(refused.values())[:1]:
+                    wait.after(error)
+            except Unreachable:
+                yield from (Deleted(path, error) for path, error in refused.items())
+                return
+            waiting, is_repeated = list(refused), True
 
     @override
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
@@ -218,6 +225,18 @@ class PatientFileSystem(FileSystem):
     @override
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
         return self._call(path, lambda: self.inner.content_summary(path))
+
+    def _deleted_once(self, paths: Sequence[CanonicalPath], below: CanonicalPath, first: str) -> Iterator[Deleted]:
+        """One try; also a store that breaks off in its middle says something about each path."""
+        left = dict.fromkeys(paths)
+        try:
+            self._refuse_given_up(below)
+            for deleted in self.inner.delete_all(paths, below=below, first=first):
+                left.pop(deleted.path, None)
+                yield deleted
+        except Unreachable as error:
+            for path in left:
+                yield Deleted(path, about_path(error, path))
 
     def _rest(
         self, path: CanonicalPath, listed: Callable[[str | None], Iterator[Entry]], last: Entry | None
@@ -241,13 +260,15 @@ class PatientFileSystem(FileSystem):
         self.silence.since = None
         return answer
 
-    def _call(self, path: CanonicalPath, call: Callable[[], _Answer]) -> _Answer:
+    def _call(
+        self, path: CanonicalPath, call: Callable[[], _Answer], repeated: type[Unreachable] = Unreachable
+    ) -> _Answer:
         """The answer; the way without trouble costs next to nothing."""
         wait: _Wait | None = None
         while True:
             try:
                 return self._once(path, call)
-            except Unreachable as error:
+            except repeated as error:
                 wait = wait or _Wait(self)
                 wait.after(error)
 

@@ -19,6 +19,7 @@ from toolkit.storage import (
     FileStatus,
     Look,
     MultipartUpload,
+    NotDone,
     NotFound,
     Unreachable,
     UploadedPart,
@@ -60,6 +61,7 @@ class SilentStore(BasicFileSystem):
         is_lost: what an unanswered call asked for happens all the same.
         mute: paths about which it never answers.
         breaks_after: a listing breaks off after so many entries; one only when it `breaks_once`.
+        busy: how many of the next removals it refuses for now.
         flat: it has keys and no directories; a name with a slash behind it is a common beginning.
     """
 
@@ -71,6 +73,7 @@ class SilentStore(BasicFileSystem):
     takes: float = 30.0
     breaks_after: int = 10**9
     breaks_once: bool = False
+    busy: int = 0
     flat: bool = False
     calls: list[str] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
@@ -178,6 +181,9 @@ class SilentStore(BasicFileSystem):
         if look is not None:
             look.let_through()
         self._answer("delete", path, lambda: self.names.pop(path.name, None))
+        if self.busy > 0:
+            self.busy -= 1
+            raise NotDone(path=path, detail="safe mode")
         if self.names.pop(path.name, None) is None:
             raise NotFound(path=path)
 

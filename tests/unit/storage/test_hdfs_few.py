@@ -8,7 +8,7 @@ from typing import cast
 from hdfs_native import Client
 
 from toolkit.el import CanonicalPath
-from toolkit.storage import NotFound, PermissionDenied, Unreachable
+from toolkit.storage import NotDone, NotFound, PermissionDenied, Unreachable
 from toolkit.storage.hdfs.few_removals import FewRemovals
 
 PATHS = [CanonicalPath("hdfs", "ns1", f"/data/{number}") for number in range(4)]
@@ -49,7 +49,7 @@ def test_each_path_has_its_own_answer() -> None:
 
 def test_behind_one_that_is_not_answered_none_is_begun() -> None:
     client = FakeClient({"/data/1": _raising(STANDBY)})
-    assert _removed(FewRemovals(PATHS), client) == [None, Unreachable, Unreachable, Unreachable]
+    assert _removed(FewRemovals(PATHS), client) == [None, NotDone, NotDone, NotDone]
     assert client.calls == ["/data/0", "/data/1"]
 
 
@@ -65,3 +65,16 @@ def test_a_call_that_was_given_up_begins_no_further_removal_when_it_wakes_up() -
     assert client.calls == ["/data/0", "/data/1"]
     assert [each.error is None for each in few.answered()] == [True, True, False, False]
     assert "no answer" in str(few.answered()[2].error)
+
+
+def test_of_a_call_that_is_given_up_only_the_removal_under_way_may_still_happen() -> None:
+    few = FewRemovals(PATHS)
+
+    def hangs() -> bool:
+        few.give_up("no answer")
+        seen.extend(type(each.error) for each in few.answered())
+        return True
+
+    seen: list[type] = []
+    few.remove(cast("Client", FakeClient({"/data/1": hangs})))
+    assert seen == [type(None), Unreachable, NotDone, NotDone]

@@ -6,13 +6,13 @@ from toolkit.el import CanonicalPath
 from toolkit.storage import (
     AlreadyExists,
     BadName,
+    NotDone,
     NotEmpty,
     NotFound,
     PermissionDenied,
     QuotaExceeded,
     StorageError,
     StorageFailure,
-    Unreachable,
     WrongKind,
 )
 from toolkit.storage.hdfs.errors import is_not_active, java_error
@@ -32,8 +32,8 @@ _PATH = CanonicalPath("hdfs", "ns1", "/a")
         ("org.apache.hadoop.fs.InvalidPathException", "Invalid file name: /a:b", BadName),
         ("org.apache.hadoop.hdfs.protocol.FSLimitException$PathComponentTooLongException", "limit=255", BadName),
         ("org.apache.hadoop.hdfs.protocol.DSQuotaExceededException", "the quota", QuotaExceeded),
-        ("org.apache.hadoop.hdfs.server.namenode.SafeModeException", "Name node is in safe mode", Unreachable),
-        ("SafeModeException", "Name node is in safe mode", Unreachable),
+        ("org.apache.hadoop.hdfs.server.namenode.SafeModeException", "Name node is in safe mode", NotDone),
+        ("SafeModeException", "Name node is in safe mode", NotDone),
         ("java.io.IOException", "Source /a and destination /b must both be directories", WrongKind),
         ("java.io.IOException", "something else", StorageFailure),
         ("", "", StorageFailure),

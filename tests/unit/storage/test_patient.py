@@ -15,6 +15,7 @@ from toolkit.storage import (
     FileKind,
     FileSystem,
     MultipartUpload,
+    NotDone,
     NotFound,
     Unreachable,
 )
@@ -303,6 +304,32 @@ def test_of_a_bulk_removal_what_was_not_answered_is_not_repeated() -> None:
         "c": type(None),
     }
     assert (list(store.names), store.calls, store.clock.slept) == (["a"], ["delete"] * 4, [])
+
+
+def test_a_removal_that_the_store_refused_for_now_is_repeated() -> None:
+    """It did nothing: a NameNode in safe mode, or an object store that asks to slow down."""
+    store = _store("a")
+    store.busy = 3
+    _patient(store).delete(_PATH, below=BASE)
+    assert (store.calls, store.names) == (["delete"] * 4, {})
+
+
+def test_of_a_bulk_removal_what_the_store_refused_for_now_is_repeated() -> None:
+    store = _store("a", "b", "c")
+    store.busy = 2
+    paths = [BASE.child(name) for name in ("a", "b", "c")]
+    found = list(_patient(store).delete_all(paths, below=BASE))
+    assert {(each.path.name, each.error) for each in found} == {("a", None), ("b", None), ("c", None)}
+    assert (store.calls, sum(store.clock.slept) > 0) == (["delete"] * 5, True)
+
+
+def test_a_store_that_stays_busy_is_given_up_and_each_path_is_named() -> None:
+    store = _store("a", "b")
+    store.busy = 10**6
+    paths = [_PATH, BASE.child("b")]
+    found = list(_patient(store).delete_all(paths, below=BASE))
+    assert [(each.path, type(each.error)) for each in found] == [(path, NotDone) for path in paths]
+    assert sum(store.clock.slept) >= 120
 
 
 def test_a_bulk_removal_that_is_given_up_names_each_path() -> None:

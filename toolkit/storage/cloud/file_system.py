@@ -20,7 +20,7 @@ from toolkit.storage.cloud.bucket import Bucket
 from toolkit.storage.cloud.extras import require
 from toolkit.storage.cloud.http import HttpClient
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import NotBegun, NotFound, StorageError, Unreachable, about_path
+from toolkit.storage.errors import NotBegun, NotDone, NotFound, StorageError, Unreachable
 from toolkit.storage.flat import PARALLEL, FlatFileSystem, key_of, prefix_of
 from toolkit.storage.hadoop_conf import refuse_secrets
 from toolkit.storage.look import Look
@@ -147,7 +147,7 @@ class CloudFileSystem(FlatFileSystem, Bindable):
             pool.shutdown(wait=False, cancel_futures=True)
             wait(running)
         for path in waiting:
-            yield Deleted(path, NotBegun(path=path) if silence is None else about_path(silence, path))
+            yield Deleted(path, NotBegun(path=path) if silence is None else NotDone(path=path, detail=silence.detail))
         if stop is not None:
             raise stop
 

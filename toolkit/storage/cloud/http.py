@@ -17,6 +17,7 @@ from toolkit.el import CanonicalPath
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, BrokenCall, NoAnswer
 from toolkit.storage.errors import (
     AlreadyExists,
+    NotDone,
     NotFound,
     PermissionDenied,
     QuotaExceeded,
@@ -55,7 +56,8 @@ _BY_STATUS: dict[int, type[StorageError]] = {
     408: Unreachable,
     412: AlreadyExists,
     413: QuotaExceeded,
-    429: Unreachable,
+    429: NotDone,
+    503: NotDone,
     507: QuotaExceeded,
 }
 _BY_CODE: dict[str, type[StorageError]] = {

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from toolkit.storage.errors import NotFound, Unreachable
+from toolkit.storage.errors import NotDone, NotFound, Unreachable
 from toolkit.storage.hdfs.errors import hdfs_error
 from toolkit.storage.port import Deleted
 
@@ -27,12 +27,12 @@ class FewRemovals:
         self.paths = paths
         self._known: list[Deleted] = []
         self._lock = threading.Lock()
-        self._silence: str | None = None
+        self._is_given_up, self._detail = False, ""
 
     def remove(self, client: Client) -> None:
         """Remove them, up to the first that is not answered; after `give_up` none is begun any more."""
         for path in self.paths:
-            if self._silence is not None:
+            if self._is_given_up:
                 return
             deleted = _removed(client, path)
             with self._lock:
@@ -40,16 +40,18 @@ class FewRemovals:
             if isinstance(deleted.error, Unreachable):
                 self.give_up(deleted.error.detail)
 
-    def give_up(self, silence: str) -> None:
+    def give_up(self, why: str) -> None:
         """Begin no further removal; the one under way **may still take effect**."""
-        self._silence = silence
+        self._is_given_up, self._detail = True, why
 
     def answered(self) -> Sequence[Deleted]:
-        """Return the outcome of each path now; a path without an answer is `Unreachable`."""
+        """Return the outcome of each path now; the one under way is `Unreachable`, the rest `NotDone`."""
         with self._lock:
             known = list(self._known)
-        rest = self.paths[len(known) :]
-        return known + [Deleted(path, Unreachable(path=path, detail=self._silence or "")) for path in rest]
+        rest = [Deleted(path, NotDone(path=path, detail=self._detail)) for path in self.paths[len(known) :]]
+        if rest and not (known and isinstance(known[-1].error, Unreachable)):  # given up: it may be under way
+            rest[0] = Deleted(rest[0].path, Unreachable(path=rest[0].path, detail=self._detail))
+        return known + rest
 
 
 def _removed(client: Client, path: CanonicalPath) -> Deleted:

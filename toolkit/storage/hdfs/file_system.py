@@ -17,7 +17,16 @@ from typing_extensions import override
 from toolkit.storage.base import BasicFileSystem, moment
 from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import AlreadyExists, NotEmpty, NotFound, OutsideBase, StorageError, Unreachable, WrongKind
+from toolkit.storage.errors import (
+    AlreadyExists,
+    NotDone,
+    NotEmpty,
+    NotFound,
+    OutsideBase,
+    StorageError,
+    Unreachable,
+    WrongKind,
+)
 from toolkit.storage.hdfs.acl import acl_parts, full_acl
 from toolkit.storage.hdfs.client import PAGE, PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
 from toolkit.storage.hdfs.few_removals import FewRemovals
@@ -220,7 +229,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
                 yield deleted
                 silence = deleted.error if isinstance(deleted.error, Unreachable) else silence
             if silence is not None:
-                yield from (Deleted(path, Unreachable(path=path, detail=silence.detail)) for path in waiting)
+                yield from (Deleted(path, NotDone(path=path, detail=silence.detail)) for path in waiting)
 
     def _delete_few(self, paths: Sequence[CanonicalPath], below: CanonicalPath) -> Iterator[Deleted]:
         inside = []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from toolkit.el import CanonicalPath
 from toolkit.storage.deletion import refuse_outside
-from toolkit.storage.errors import NotBegun, NotFound, PermissionDenied, StorageError, Unreachable, about_path
+from toolkit.storage.errors import NotBegun, NotDone, NotFound, PermissionDenied, StorageError, Unreachable, about_path
 from toolkit.storage.flat import MOST_KEYS, key_of
 from toolkit.storage.port import Deleted
 from toolkit.storage.s3.bucket import Keys, Span, spans_of
@@ -100,10 +100,19 @@ class BulkRemoval:
 
     def _unanswered(self) -> Iterator[Deleted]:
         if self._silence is not None:
-            for target in self._targets.values():
-                yield Deleted(target.path, target.error or about_path(self._silence, target.path))
+            for path, target in self._targets.items():
+                yield Deleted(path, target.error or self._silence_about(path))
             for path in self._waiting:
-                yield Deleted(path, about_path(self._silence, path))
+                yield Deleted(path, self._silence_about(path))
+
+    def _silence_about(self, path: CanonicalPath) -> StorageError:
+        silence = self._silence or Unreachable(path=path)
+        return about_path(silence, path) if path in self._touched else NotDone(path=path, detail=silence.detail)
+
+    def _fall_silent(self, error: Unreachable) -> None:
+        """Begin no further request; of what was not answered at all it counts that it may still happen."""
+        if self._silence is None or not isinstance(error, NotDone):
+            self._silence = error
 
     # Starting requests
 
@@ -225,7 +234,7 @@ class BulkRemoval:
 
     def _not_listed(self, scan: Scan, error: StorageError) -> None:
         if isinstance(error, Unreachable):
-            self._silence = error
+            self._fall_silent(error)
         elif isinstance(error, PermissionDenied) and len(scan.spans) > 1:
             # Perhaps only some of them may not be listed; those are found by halving.
             middle = len(scan.spans) // 2
@@ -242,7 +251,7 @@ class BulkRemoval:
         if error is None:
             self._removed(batch, future.result())
         elif isinstance(error, Unreachable):
-            self._silence = error
+            self._fall_silent(error)
         elif isinstance(error, StorageError):
             for sent in batch:
                 sent.target.stayed(about_path(error, sent.target.path))

@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, Ne
 
 from toolkit.foreign_json import parse_json
 from toolkit.storage.calls import NoAnswer
-from toolkit.storage.errors import PermissionDenied, StorageError, StorageFailure, Unreachable, Unsupported
+from toolkit.storage.errors import NotDone, PermissionDenied, StorageError, StorageFailure, Unreachable, Unsupported
 from toolkit.storage.hdfs.errors import java_error
 from toolkit.storage.streams import body_stream, in_pieces
 
@@ -29,9 +29,9 @@ _BY_STATUS: dict[int, type[StorageError]] = {
     403: PermissionDenied,
     405: Unsupported,
     408: Unreachable,
-    429: Unreachable,
+    429: NotDone,
     502: Unreachable,
-    503: Unreachable,
+    503: NotDone,
     504: Unreachable,
 }
 _TAG = re.compile(r"<[^<>]*>|\s+")
