@@ -85,7 +85,7 @@ class Applied(Generic[I]):
 
     Attributes:
         results: of its items, in their order.
-        open: positions whose outcome nobody can tell now; they stay open in the ledger, and `recover` of the next run
+        open: positions whose outcome is unknown now; they stay open in the ledger, and `recover` of the next run
             sees what became of them.
         beside: results of what went with them and is no item of the plan; the user is told.
         events: what it means for consumers.
@@ -225,7 +225,7 @@ def unknown_places_note(unknown: Sequence[SettledLeftOver]) -> str:
     """
     return (
         f"{len(unknown)} unfinished items of an interrupted run name places that this action does not use, the first "
-        f"{unknown[0].left.path}: nothing there was touched, and nobody will look at them again; look at them by hand"
+        f"{unknown[0].left.path}: nothing there was touched, and no run will check them again; check them by hand"
     )
 
 

@@ -29,7 +29,7 @@ SECONDS_BETWEEN_LOOKS = 1.0
 
 
 class HoldCheckFailed(Failed):
-    """Nobody can tell whether a feed was put on hold, so that nothing more of it goes.
+    """It is unknown whether a feed was put on hold, so that nothing more of it goes.
 
     Args:
         code: of what kept the look from its end.
@@ -48,7 +48,7 @@ class NewHolds(Protocol):
         """Whether one is on any of these feeds, each with its cluster.
 
         Raises:
-            Unavailable: nobody can tell now.
+            Unavailable: it is unknown now.
         """
         ...
 

@@ -79,7 +79,7 @@ def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
     """Require a ledger for archives and tables: only its items find what a killed run leaves there."""
     for target in targets:
         if target.archive is not None:
-            why = "without the ledger nobody finds what a killed run leaves in the archive; run it without --no-ledger"
+            why = "without the ledger no run finds what a killed run leaves in the archive; run it without --no-ledger"
             raise NoArchive(feed=target.feed, cluster=target.cluster, why=why)
         if target.table is not None and not dry_run:
             raise LedgerNeeded(feed=target.feed, cluster=target.cluster)

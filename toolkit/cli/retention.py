@@ -83,7 +83,7 @@ def explain(
     run: Annotated[RunFlags, Fields(only=("config_repo", "env", "no_ledger"))],
     output: OutputAs = OutputFormat.TEXT,
 ) -> int:
-    """Say whether a path or an instance goes or stays, and by which rule; exit code 1: nobody can tell."""
+    """Say whether a path or an instance goes or stays, and by which rule; exit code 1: unknown."""
     from toolkit.bootstrap.retention_explain import explain as explained
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.clock import SystemClock

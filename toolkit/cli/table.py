@@ -38,7 +38,7 @@ def diff(
 ) -> int:
     """Compare a table on two clusters: partitions that are missing, too many or different; 4: something differs.
 
-    Files are compared by names and sizes. 1: of some partition nobody can tell.
+    Files are compared by names and sizes. 1: the state of a partition is unknown.
     """
     from toolkit.bootstrap.table_diff import DiffOptions, table_diff
     from toolkit.clock import SystemClock

@@ -134,7 +134,7 @@ class StaleSnapshot(InvalidInput):
         snapshot: what was read.
         committed_at: when it was committed; None: unknown.
         max_age: of repo.yaml.
-        is_future: the date is later than now, so that nobody can tell the age.
+        is_future: the date is later than now, so that the age is unknown.
     """
 
     def __init__(self, *, snapshot: str, committed_at: str | None, max_age: str, is_future: bool = False) -> None:

@@ -209,7 +209,7 @@ class LedgerExamination:
     Attributes:
         place: the URL without its password.
         state: whether this feedctl can work with it.
-        revision: of its schema; None: it has no tables, or nobody can tell.
+        revision: of its schema; None: it has no tables, or it is unknown.
         why: why it does not answer; None: it does.
         rows: how many each table has, by name.
         size: bytes on the disk; None: unknown.

@@ -95,7 +95,7 @@ def own_mounts() -> Iterator[Mount]:
 
 
 def shared_disk(path: Path, mounts: Iterable[Mount]) -> str | None:
-    """The kind of the file system that shares a path with other machines; None: it is local, or nobody can tell.
+    """The kind of the file system that shares a path with other machines; None: it is local, or it is unknown.
 
     Args:
         path: of something that need not be there yet.

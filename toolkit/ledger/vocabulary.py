@@ -28,7 +28,7 @@ class RunStatus(StrEnum):
     WAITING = "waiting"
     """Not started: its time or its inputs are not there yet."""
     READY = "ready"
-    """May start; nobody has taken it yet."""
+    """May start; no job has taken it yet."""
     RUNNING = "running"
     """Somebody works on it."""
     SUCCEEDED = "succeeded"

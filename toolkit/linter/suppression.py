@@ -59,7 +59,7 @@ def comments(data: bytes) -> tuple[Comment, ...]:
         return ()
     text = data.decode(errors="replace")
     inside = sorted((node.start_mark.index, node.end_mark.index) for node in scalar_nodes(data))
-    if not inside:  # no YAML, so that nobody can tell a comment from a text
+    if not inside:  # no YAML, so that comments cannot be told from texts
         return ()
     lines = _Lines(text)
     return tuple(_comment(match, lines) for match in _COMMENT.finditer(text) if not _is_inside(match.start(), inside))

@@ -87,4 +87,4 @@ def _require_unannounced(system: FileSystem, place: CanonicalPath, target: Decis
         raise CannotDecide(unit=str(place), why="it lies in no gate place, and only what waits there is removed")
     if not flag or is_there(system, instance.child(flag)):
         why = f"{flag} is there: it was announced" if flag else "no flag tells it from what was announced"
-        raise CannotDecide(unit=str(place), why=f"{why}; see to it that nobody reads it, and remove it by hand")
+        raise CannotDecide(unit=str(place), why=f"{why}; make sure that nothing reads it, and remove it by hand")

@@ -21,7 +21,7 @@ def without_ledger(written: Written) -> Publishable:
     Raises:
         QualityFailed: the feed blocks what has no result.
     """
-    why = "without the ledger (--no-ledger) nobody could know its verdict"
+    why = "without the ledger (--no-ledger) its validation result cannot be recorded"
     if written.quality.on_failure is OnFailure.BLOCK:
         raise QualityFailed(unit=written.unit, why=why, code=QUALITY_UNKNOWN)
     return Publishable(digest="", notes=(f"{written.unit} was not judged: {why}",))

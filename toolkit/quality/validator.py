@@ -62,7 +62,7 @@ class NoValidatorAnswer(Failed):
 
     def __init__(self, *, why: str) -> None:
         self.why = why
-        super().__init__(f"nobody could judge it: {why}")
+        super().__init__(f"it could not be validated: {why}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -36,7 +36,7 @@ def _note(row: InstanceRow) -> str | None:
     if row.open_request is not None:
         return f"asked to {row.open_request}"
     if row.is_owned is False and row.run is not None and row.run.mode is None and row.started_at is not None:
-        return "nobody works on it"
+        return "no process works on it"
     return None if row.run is None else row.run.reason or row.run.cause
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def diff_exit(found: TableDiff) -> ExitCode:
-    """4: something differs; 1: of something nobody can tell; 0: all is equal."""
+    """4: something differs; 1: the state of something is unknown; 0: all is equal."""
     kinds = {each.kind for each in found.differences}
     if kinds - {DiffKind.UNKNOWN}:
         return ExitCode.PARTIAL

@@ -37,7 +37,7 @@ class Removed(NamedTuple):
     Attributes:
         result: for the user.
         is_gone: it failed, and nothing is at its path any more all the same.
-        is_open: nobody can tell now, and what was asked for may still happen, so that the next run has to look.
+        is_open: the outcome is unknown now, and what was asked for may still happen, so that the next run has to look.
         archived: how much of it is in the archive, in words; empty: none of it was archived.
         archived_at: where in the archive; None: nowhere.
     """

@@ -66,7 +66,7 @@ class ForeignData:
 
 
 def table_directories(metastore: Metastore) -> tuple[tuple[TableName, str | None], ...]:
-    """The locations of all tables of a metastore; None: of that one, or those of that database, nobody can tell.
+    """The locations of all tables of a metastore; None: of that one, or those of that database, they are unknown.
 
     Args:
         metastore: asked some hundred tables at a time.

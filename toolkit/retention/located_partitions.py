@@ -43,7 +43,7 @@ class LocatedPartitions:
 
         Raises:
             CatalogError: the metastore does not say.
-            UnreadableLocations: of some nobody can tell, so that they may be anywhere.
+            UnreadableLocations: some are unknown, so that they may be anywhere.
         """
         found = metastore.table(table.name)
         places: dict[str, CanonicalPath] = {}

@@ -93,7 +93,7 @@ class LedgerNeeded(InvalidInput):
     def __init__(self, *, feed: str, cluster: str) -> None:
         self.feed, self.cluster = feed, cluster
         super().__init__(
-            f"feed {feed} on {cluster} is a table: without the ledger nobody finds data of partitions that the "
+            f"feed {feed} on {cluster} is a table: without the ledger no run finds data of partitions that the "
             f"metastore has forgotten when a run is killed; run it without --no-ledger"
         )
 

@@ -302,7 +302,7 @@ def places_of(
 
     Raises:
         CatalogError: the metastore does not say.
-        UnreadableLocations: of some nobody can tell, so that they may be anywhere.
+        UnreadableLocations: some are unknown, so that they may be anywhere.
     """
     return LocatedPartitions.of(table, metastore, names, check).places
 

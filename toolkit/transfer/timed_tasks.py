@@ -25,7 +25,7 @@ LONGEST_SECONDS = 600.0
 TOO_LATE = "too_late"
 """The code of work for which a task had no time left: it was not begun, or not finished."""
 CLOCK_SKEW = "clock_skew"
-"""The code of work that a machine did not begin because nobody can tell its time from the sender's."""
+"""The code of work that a machine did not begin because its clock cannot be compared with the sender's."""
 
 
 class TaskEnded(StopRequested):

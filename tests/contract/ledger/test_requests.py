@@ -62,7 +62,7 @@ def test_nothing_undoes_a_kill(ledger: Ledger, kind: RequestKind) -> None:
 def test_nobody_is_asked_when_the_run_is_over(ledger: Ledger) -> None:
     run = begun(ledger)
     changed(ledger, run, RunStatus.SUCCEEDED)
-    with pytest.raises(RunIsOver, match="is succeeded: nobody is left to kill; nothing was changed"):
+    with pytest.raises(RunIsOver, match="is succeeded: no process is left to kill; nothing was changed"):
         _requested(ledger, run, KILL)
     assert _open(ledger, run) == []
 

@@ -27,7 +27,7 @@ def test_a_text_of_others_cannot_forge_a_line(sqlite_ledger: Ledger) -> None:
 def test_what_its_owner_was_asked_is_noted(sqlite_ledger: Ledger) -> None:
     row = InstanceRow.of(begun(sqlite_ledger))
     assert table(replace(row, is_owned=True, open_request=RequestKind.KILL))[1][-1] == "asked to kill"
-    assert table(replace(row, is_owned=False))[1][-1] == "nobody works on it"
+    assert table(replace(row, is_owned=False))[1][-1] == "no process works on it"
     assert table(replace(row, is_owned=True))[1][-1] == "-"
 
 

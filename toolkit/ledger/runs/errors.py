@@ -143,7 +143,7 @@ class RunIsOver(Skipped):
 
     def __init__(self, *, run: Run, kind: RequestKind) -> None:
         self.run, self.kind = run, kind
-        super().__init__(f"{run} is {run.status}: nobody is left to {kind}; nothing was changed")
+        super().__init__(f"{run} is {run.status}: no process is left to {kind}; nothing was changed")
 
 
 class LeaseHeld(Skipped):

@@ -133,7 +133,7 @@ IsGone = Callable[[Run], bool]
 
 
 def never_known(run: Run) -> bool:
-    """`IsGone` where nobody can tell: a lease is waited for until it expires."""
+    """`IsGone` where it is unknown: a lease is waited for until it expires."""
     del run
     return False
 
@@ -235,7 +235,7 @@ def ask_owner(tx: Transaction, run_id: int, kind: RequestKind, who: str) -> Requ
 
     Raises:
         UnknownRun: there is no such run.
-        RunIsOver: nobody is left to honour it; nothing was changed.
+        RunIsOver: no process is left to honour it; nothing was changed.
     """
     current = locked(tx, run_id)
     if current.status.is_terminal:

@@ -124,7 +124,7 @@ def _queue_columns() -> list[sa.Column[Any]]:
         sa.Column("source_batch_id", Number, sa.ForeignKey("batch.batch_id"), nullable=False, comment="what to read"),
         sa.Column("step_id", Number, sa.ForeignKey("step.step_id"), nullable=False, comment="who reads it"),
         sa.Column("source_process_id", Number, sa.ForeignKey("process.process_id"), comment="who enqueued it"),
-        sa.Column("target_batch_id", Number, sa.ForeignKey("batch.batch_id"), comment="empty: nobody has taken it"),
+        sa.Column("target_batch_id", Number, sa.ForeignKey("batch.batch_id"), comment="empty: no job has taken it"),
         sa.Column("state", Choice(QueueState), nullable=False, comment="how far the step is with it"),
         sa.Column("marking", sa.Text, comment="batch dates, sorted, joined with ','"),
         sa.Column("inserted_at", UtcTime, nullable=False, comment="when it was enqueued"),

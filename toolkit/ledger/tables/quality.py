@@ -25,7 +25,7 @@ verdict = sa.Table(
     sa.Column("suites", sa.Text, nullable=False, comment="their names, a JSON list"),
     sa.Column("state", Choice(ValidationState), nullable=False, comment="what holds of the data now"),
     sa.Column("is_by_hand", sa.Boolean, nullable=False, comment="nothing is announced because of it"),
-    sa.Column("rows", Number, comment="of the data; empty: nobody could tell"),
+    sa.Column("rows", Number, comment="of the data; empty: unknown"),
     sa.Column("files", Number, nullable=False, comment="of the data"),
     sa.Column("bytes", Number, nullable=False, comment="in them"),
     sa.Column("place", sa.Text, nullable=False, comment="where the data lay; several directories: a line each"),

@@ -42,7 +42,7 @@ run = sa.Table(
     sa.Column(
         "owner_mark",
         sa.Text,
-        comment="tells the owner's process from all others of its machine; empty: nobody can tell whether it lives",
+        comment="tells the owner's process from all others of its machine; empty: unknown whether it lives",
     ),
     sa.Column("application_id", sa.Text, comment="of Spark or YARN"),
     sa.Column("log_location", sa.Text, comment="where the log is, as the scheduler said"),

@@ -58,7 +58,7 @@ MESSAGES: list[tuple[FeedctlError, str]] = [
     (LeaseLost(run=KILLED), f"{RUN} no longer holds its lease (the run is killed: its owner died); {STOP}"),
     (
         RunIsOver(run=KILLED, kind=RequestKind.SUSPEND),
-        f"{RUN} is killed: nobody is left to suspend; nothing was changed",
+        f"{RUN} is killed: no process is left to suspend; nothing was changed",
     ),
     (UnknownRun(run_id=7), "the ledger has no run 7; `feedctl instance list` shows the runs of an entity"),
     (
