@@ -11,8 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from typing_extensions import override
-
 from toolkit.el.errors import OutOfRange
 from toolkit.el.frequency import Frequency, Unit, step_local
 from toolkit.el.skipped_days import skipped_days
@@ -60,12 +58,12 @@ class ElapsedGrid(Grid):
     start: datetime
     step: timedelta
 
-    @override
     def at(self, position: int) -> datetime:
+        """Return the instant at the position."""
         return self.start + self.step * position
 
-    @override
     def floor(self, instant: datetime) -> int:
+        """Return the position of the last instant at or before this one."""
         return (instant - self.start) // self.step
 
 
@@ -83,12 +81,12 @@ class CalendarGrid(Grid):
     zone: ZoneInfo
     repeats: tuple[int, ...]
 
-    @override
     def at(self, position: int) -> datetime:
+        """Return the instant at the position."""
         return self._at_raw(self._to_raw(position))
 
-    @override
     def floor(self, instant: datetime) -> int:
+        """Return the position of the last instant at or before this one."""
         if instant < self.start:
             return -1
         raw = max(self._estimate(instant), 0)

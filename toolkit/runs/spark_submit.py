@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from typing_extensions import override
-
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -103,12 +101,12 @@ class StderrOfJvm(io.BufferedIOBase):
         self._call("A", secret)
         self._err = (self._call("r", "m", "java.lang.System", "err", "e") or "").removeprefix("r")
 
-    @override
     def writable(self) -> bool:
+        """Return True."""
         return True
 
-    @override
     def write(self, data: Buffer, /) -> int:
+        """Write to the standard error of Java, or to that of this process once Java does not answer."""
         octets = bytes(data)
         with self._lock:
             if self._call("c", self._err, "write", f"j{b64encode(octets).decode()}", "e") is not None:
