@@ -317,7 +317,7 @@ class TableRecovery:
 
 
 def _stays(place: CanonicalPath | str, why: str) -> str:
-    advice = "if the data there is not needed, remove it or move it away; the next run then sees that it is gone"
+    advice = "if the data there is not needed, remove them or move them away; the next run then sees that they are gone"
     return f"{place}, which a run that died was to remove, stays: {why}; {advice}"
 
 
