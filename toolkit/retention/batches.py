@@ -13,6 +13,7 @@ from toolkit.retention.plan import ItemKind, PlanItem, Subtree
 from toolkit.storage.bound import side_by_side
 
 if TYPE_CHECKING:
+    from toolkit.actions.action import Applied
     from toolkit.el import CanonicalPath
     from toolkit.storage import Capabilities
 
@@ -85,6 +86,23 @@ class UnitBatch:
 
     positions: range
     units: tuple[DeleteUnit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvictionBatch:
+    """Batch of items that are removed together.
+
+    Attributes:
+        positions: in the plan.
+        remove: removes them; its argument is told how many are over.
+    """
+
+    positions: range
+    remove: Callable[[Callable[[int], None]], Applied[PlanItem]]
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[PlanItem]:
+        """Remove the items of the batch."""
+        return self.remove(advance)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -102,10 +102,10 @@ class SingleDelete:
         if refusal is not None:
             return [Removed(refusal.of(item)) for item in items]
         answers: Answers = {}
-        failure = attempted(self.work, partial(_ask, self.work, items, self.first, answers), failures=())
+        failure = attempted(self.work, lambda: list(_answers_of(self.work, items, self.first, answers)), failures=())
         return [
             answered(item, answers, self.work)
-            if failure is None or item.path in answers
+            if not isinstance(failure, FailedAttempt) or item.path in answers
             else failed(item, failure, self.work.stores(item.base))
             for item in items
         ]
@@ -134,8 +134,9 @@ class BulkDelete:
         def ask() -> None:
             # Not longer: a look at what became of an item is no effect, and a hold must not end it.
             with guard.watching(base):
-                # A hold that is found here stops the store's next change; what is under way is still answered.
-                _ask(self.work, items, self.first, answers, after_each=lambda: guard.against(base))
+                for _ in _answers_of(self.work, items, self.first, answers):
+                    # A hold that is found here stops the store's next change; what is under way is still answered.
+                    guard.against(base)
 
         failure = attempted(self.work, ask, failures=())
         is_touched = guard.effects != before
@@ -147,19 +148,13 @@ class BulkDelete:
         ]
 
 
-def _ask(
-    work: RunContext,
-    items: Sequence[PlanItem],
-    first: str,
-    answers: Answers,
-    after_each: Callable[[], object] = lambda: None,
-) -> None:
-    """Remove items of one base by one call of the store, and note its answers as they come."""
+def _answers_of(work: RunContext, items: Sequence[PlanItem], first: str, answers: Answers) -> Iterator[None]:
+    """Remove items of one base by one call of the store; note its answers, and yield after each."""
     base = items[0].base
     try:
         for path, error in work.stores(base).delete_all([item.path for item in items], below=base, first=first):
             answers[path] = error
-            after_each()
+            yield
     except StorageError as error:
         answers |= {item.path: error for item in items if item.path not in answers}
 
@@ -203,25 +198,19 @@ def failed(item: PlanItem, failure: FailedAttempt, system: FileSystem) -> Remove
     if failure.refusal is not None:
         return Removed(failure.of(item))
     if failure.code == INTERRUPTED:
-        return interrupted(item, system)
+        gone = is_gone(system, item.path)
+        why = _what_is_left(is_gone=gone, at_once=system.capabilities.atomic_delete)
+        return Removed(ItemResult.failed(item, INTERRUPTED, why), is_gone=gone is True, is_open=gone is None)
     _LOG.warning('event=item_failed code=%s path="%s"', failure.code, item.path)
     if failure.code == Unreachable.code:
         return unanswered(item, failure.message)
-    return Removed(failure.of(item), is_gone=is_gone(system, item) is True)
+    return Removed(failure.of(item), is_gone=is_gone(system, item.path) is True)
 
 
 def unanswered(item: PlanItem, why: str) -> Removed:
     """An item whose removal was asked for, and may still happen: whether it did is for the next run to see."""
     message = f"{why}; the removal may still happen, and the next run sees whether it did"
     return Removed(ItemResult.failed(item, Unreachable.code, message), is_open=True)
-
-
-def interrupted(item: PlanItem, system: FileSystem) -> Removed:
-    """An item in whose removal the run was stopped."""
-    gone = is_gone(system, item)
-    why = _what_is_left(is_gone=gone, at_once=system.capabilities.atomic_delete)
-    result = ItemResult.failed(item, INTERRUPTED, why)
-    return Removed(result, is_gone=gone is True, is_open=gone is None)
 
 
 def _what_is_left(*, is_gone: bool | None, at_once: bool) -> str:
@@ -234,10 +223,10 @@ def _what_is_left(*, is_gone: bool | None, at_once: bool) -> str:
             return f"the run was stopped; it is {'still there' if at_once else 'removed in part'}, and a rerun takes it"
 
 
-def is_gone(system: FileSystem, item: PlanItem) -> bool | None:
-    """Whether nothing is at the item's path any more; None: that cannot be seen now."""
+def is_gone(system: FileSystem, path: CanonicalPath) -> bool | None:
+    """Whether nothing is at a path any more; None: that cannot be seen now."""
     try:
-        found = is_present(system, item.path)
+        found = is_present(system, path)
     except Stopped:  # a store that is silent is waited for, unless the run is told to stop
         return None
     return None if found is None else not found

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolkit.actions.attempt import attempted
+from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.errors import Unavailable
 from toolkit.retention.batches import BULK
-from toolkit.retention.delete import BulkDelete, Removed, UnitRemoved, is_gone, unanswered
+from toolkit.retention.delete import BulkDelete, Removed, UnitRemoved, failed
 from toolkit.retention.plan import StayReason
 from toolkit.runs.errors import PauseRequested, Stopped
-from toolkit.storage import NotBegun, NotFound, StorageError, StorageSpec, Unreachable, open_file_system
+from toolkit.storage import NotBegun, NotFound, StorageError, StorageSpec, open_file_system
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.timed_tasks import CLOCK_SKEW, TOO_LATE, Rounds, TaskEnded, TaskTime
 
@@ -213,10 +213,7 @@ class RemoteDelete:
             return Removed(ItemResult.done(item))
         if answer.code == NotFound.code:
             return Removed(ItemResult.skipped(item, StayReason.ALREADY_GONE))
-        if answer.code == Unreachable.code:
-            return unanswered(item, answer.message)
         if answer.code == CLOCK_SKEW:
             # Of a round or an attempt before, or before its clock was set back, something may be half done.
             return Removed(ItemResult.failed(item, CLOCK_SKEW, answer.message), is_open=True)
-        result = ItemResult.failed(item, answer.code, answer.message)
-        return Removed(result, is_gone=is_gone(self.work.stores(item.base), item) is True)
+        return failed(item, FailedAttempt(code=answer.code, message=answer.message), self.work.stores(item.base))

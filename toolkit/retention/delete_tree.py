@@ -9,11 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.attempt import FailedAttempt, attempted
-from toolkit.actions.guard import Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
-from toolkit.retention.delete import Removed, SingleDelete, UnitRemoved, is_present, unanswered
+from toolkit.retention.delete import Removed, SingleDelete, UnitRemoved, is_gone, unanswered
 from toolkit.retention.plan import ItemKind, PlanItem
-from toolkit.runs.errors import Stopped
 from toolkit.runs.lease import MonotonicClock, machine_clock
 from toolkit.storage import FileKind, Look, LookTooOld, NotFound, StorageError, Unreachable
 
@@ -54,7 +52,8 @@ class TreeDelete:
         """
         base = items[0].base
         system = self.work.stores(base)
-        refusal = self._refusal(base, len(items))
+        attempted(self.work, partial(self.work.wait_for_rate, base), failures=())  # in which the run may rest for hours
+        refusal = self.work.guard.refusal(base, items=len(items), must_look=True)
         if refusal is not None:
             return UnitRemoved([Removed(refusal.of(item)) for item in items])
         why_not = attempted(self.work, partial(self._dropped, system, root, items), failures=(StorageError,))
@@ -66,8 +65,8 @@ class TreeDelete:
             return _stopped(system, root, items)
         _LOG.warning('event=subtree_failed code=%s path="%s"', why_not.code, root)
         if why_not.code == Unreachable.code:
-            is_gone = _is_there(system, root) is False
-            return _whole(items) if is_gone else UnitRemoved([unanswered(item, why_not.message) for item in items])
+            left = [unanswered(item, why_not.message) for item in items]
+            return _whole(items) if is_gone(system, root) else UnitRemoved(left)
         return self._one_by_one(root, items, f"it could not be removed as a whole ({why_not.code})", has_failed=True)
 
     def _dropped(self, system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem]) -> str | None:
@@ -84,11 +83,6 @@ class TreeDelete:
             return "it was not there any more"
         return None
 
-    def _refusal(self, base: CanonicalPath, count: int) -> Refusal | None:
-        """Asked after the turn, in which the run may have rested for hours."""
-        attempted(self.work, partial(self.work.wait_for_rate, base), failures=())
-        return self.work.guard.refusal(base, items=count, must_look=True)
-
     def _one_by_one(
         self, root: CanonicalPath, items: Sequence[PlanItem], why: str, *, has_failed: bool = False
     ) -> UnitRemoved:
@@ -102,21 +96,13 @@ def _whole(items: Sequence[PlanItem]) -> UnitRemoved:
 
 def _stopped(system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem]) -> UnitRemoved:
     """The items of a run that was stopped before the call was sent; the directory alone tells, all go at once."""
-    match _is_there(system, root):
-        case False:
-            return _whole(items)
+    match is_gone(system, root):
         case True:
+            return _whole(items)
+        case False:
             return UnitRemoved([Removed(ItemResult.skipped(item, SkipReason.STOPPED)) for item in items])
         case None:
             return UnitRemoved([_not_seen(item) for item in items])
-
-
-def _is_there(system: FileSystem, root: CanonicalPath) -> bool | None:
-    """Whether the directory is there; None: that cannot be seen now."""
-    try:
-        return is_present(system, root)
-    except Stopped:  # a store that is silent is waited for, unless the run is told to stop
-        return None
 
 
 def _not_seen(item: PlanItem) -> Removed:

@@ -53,14 +53,15 @@ class EmptyParents:
     work: RunContext
     pool: WorkerPool
 
-    def remove(self, chains: Sequence[ParentChain]) -> None:
-        """Remove what is empty, the deepest first: a directory is tried after all that are in it."""
+    def remove(self, chains: Sequence[ParentChain]) -> list[tuple[int, ItemResult[PlanItem]]]:
+        """Remove what is empty, the deepest first; return what went or could not, with the position of its item."""
         by_depth = sorted((chain for chain in chains if chain.waiting), key=_depth)
         while by_depth:
             deepest = _depth(by_depth[0])
             level = [chain for chain in by_depth if _depth(chain) == deepest]
             self.pool.run_all(self._try, level)
             by_depth = sorted((chain for chain in by_depth if chain.waiting), key=_depth)
+        return [(chain.position, each) for chain in chains for each in chain.results]
 
     def _try(self, chain: ParentChain) -> None:
         parent, item = chain.waiting.pop(0), chain.item

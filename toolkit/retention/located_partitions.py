@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from toolkit.el import ElError
-from toolkit.retention.evictable_tables import UnreadableLocations
+from toolkit.retention.tables.evictable import UnreadableLocations
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore

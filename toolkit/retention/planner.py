@@ -20,7 +20,7 @@ from toolkit.retention.expired_scan import ExpiredScan
 from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.sizes import SizeCheck
-from toolkit.retention.table_plan import TablePlanner
+from toolkit.retention.tables.planner import TablePlanner
 from toolkit.storage import NotFound, StorageError, find_status
 
 if TYPE_CHECKING:
@@ -89,16 +89,6 @@ class RetentionPlanner:
     storage: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None]
 
-    @property
-    def of_tables(self) -> TablePlanner:
-        """Makes the plans of table feeds."""
-        return TablePlanner(
-            check=self.check,
-            storage=self.storage,
-            hold_file=partial(hold_file_in, storage=self.storage),
-            is_present=self._is_present,
-        )
-
     def limited(self, plans: Sequence[FeedPlan], limits: DeleteLimits) -> tuple[tuple[FeedPlan, ...], Excess | None]:
         """The plans of all feeds of a run, and the limit that they exceed together.
 
@@ -116,6 +106,10 @@ class RetentionPlanner:
 
     def plan(self, target: FeedTarget) -> FeedPlan:
         """The plan for one feed; what stops it is a failure of this feed only."""
+        if target.table is not None:
+            look, check = partial(hold_file_in, storage=self.storage), self.check
+            tables = TablePlanner(check=check, storage=self.storage, hold_file=look, is_present=self._is_present)
+            return tables.plan(target, target.table)
         empty = blank_plan(target)
         try:
             self._require_archive(target)

@@ -16,12 +16,12 @@ from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
 from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, keep_last_from, kept_by
 from toolkit.retention.agreement import ConflictingRetention
-from toolkit.retention.evictable_tables import UnreadableLocations, require_evictable
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.located_partitions import LocatedPartitions, stay_notes
 from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces, meeting
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
-from toolkit.retention.table_staging import waiting
+from toolkit.retention.tables.evictable import UnreadableLocations, require_evictable
+from toolkit.retention.tables.staging import waiting
 from toolkit.storage import NotFound, StorageError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.partition_name import split_name
 from toolkit.planning.retention import KeepReason, Kept, keep_last_from, kept_by
-from toolkit.retention.table_plan import PartitionScan
+from toolkit.retention.tables.planner import PartitionScan
 from toolkit.storage import DATA_PREFIX
 
 if TYPE_CHECKING:

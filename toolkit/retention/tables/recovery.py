@@ -1,8 +1,8 @@
 """Recovery of a table's partitions: the metastore knows what it has dropped, and the data goes now.
 
-In the plan of the run that died (`table_plan`) a directory stands behind the partitions that it is the data of, and all
+In the plan (`tables.planner`) of a dead run a directory stands behind the partitions that it is the data of, and all
 of them stay open together. That a partition is not there now says that its data may go only when it is gone from the
-same table (ADR 0045), and only when retention would remove that directory for it now (`gone_partitions`): a row of the
+same table (ADR 0045), and only when retention would remove that directory for it now (`tables.gone`): a row of the
 ledger names a directory, and never decides where one is. Else they stay open, and fail the run until somebody looks.
 """
 
@@ -23,15 +23,15 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.entities import LocationType
 from toolkit.result import Outcome
 from toolkit.retention.delete import is_present
-from toolkit.retention.evictable_tables import UnreadableLocations
 from toolkit.retention.foreign_data import ForeignData
-from toolkit.retention.gone_partitions import GonePartitions, is_partition_name, last_change
 from toolkit.retention.output_watch import Writers, writers_of
 from toolkit.retention.partition_places import PartitionPlaces
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
 from toolkit.retention.records import as_settled, is_readable_base, keys_of, notes
-from toolkit.retention.table_eviction import DataRemoval, is_left
-from toolkit.retention.table_plan import places_of
+from toolkit.retention.tables.evictable import UnreadableLocations
+from toolkit.retention.tables.gone import GonePartitions, is_partition_name, last_change
+from toolkit.retention.tables.planner import places_of
+from toolkit.retention.tables.removal import DataRemoval, is_left
 from toolkit.runs.recorder import SettledLeftOver, path_of
 from toolkit.storage import NotFound
 
@@ -297,10 +297,9 @@ class TableRecovery:
         )
         items = [_plan_item(self.plan, by_name[each.names[0]].data, each.root, each.base) for each in divided.groups]
         removal = DataRemoval(items=items, work=self.work, first=self.plan.target.availability_flag, with_asides=True)
-        done, chains = removal.of(range(len(items)))
-        for chain in chains:
-            for parent in chain.results:
-                outcome.tell_parent(by_name[divided.groups[chain.position].names[0]].data, parent)
+        done, emptied = removal.of(range(len(items)))
+        for at, parent in emptied:
+            outcome.tell_parent(by_name[divided.groups[at].names[0]].data, parent)
         for at, places in enumerate(divided.groups):
             result = done[at].result
             if is_left(result):

@@ -1,0 +1,1 @@
+"""Retention of table feeds: partitions, and the data that only they have."""
