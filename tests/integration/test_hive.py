@@ -311,7 +311,9 @@ def test_spark_submit_replicates_exports_and_imports(
         document = json.loads(ran.stdout)
         assert document["action"] == name
         assert document["status"] == "succeeded"
-    assert copies.target.rows() == copies.source.rows()
+    days = DAYS if copied_by is REPLICATION else DAYS[1:]  # an export has the instance of its time alone
+    expected = {name: files for name, files in copies.source.rows().items() if any(day in name for day in days)}
+    assert copies.target.rows() == expected
 
 
 def test_what_is_on_an_object_store_is_exported_there_and_imported_from_there(
