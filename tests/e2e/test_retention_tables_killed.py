@@ -106,7 +106,7 @@ def test_a_run_killed_anywhere_is_completed_by_the_next(
 ) -> None:
     rng = random.Random(os.environ.get("FEEDCTL_SEED", "45"))  # noqa: S311 - moments, not keys
     for number in range(rounds):
-        repo = _make(tmp_path / f"round{number}", metastore)
+        repo = _make(tmp_path / f"of{rounds}_round{number}", metastore)
         happened = rng.choice((_after(rng.uniform(1.5, 9)), _without(repo, rng.choice(_OLD)), _forgotten(repo)))
         _killed_when(repo, happened)
         _rerun(repo)
