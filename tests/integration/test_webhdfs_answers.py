@@ -12,6 +12,7 @@ from tests.integration.http_answers import Answer, WebServer, as_json, remote, s
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
     FileSystem,
+    NotDone,
     NotFound,
     PermissionDenied,
     StorageError,
@@ -134,7 +135,7 @@ def test_a_listing_that_is_cut_off_is_not_taken_for_the_whole_directory() -> Non
         (as_json(None), StorageFailure),
         (as_json({"RemoteException": "odd"}, 500), StorageFailure),
         (Answer(status=401), PermissionDenied),
-        (Answer(status=503, body=b"busy"), Unreachable),
+        (Answer(status=503, body=b"busy"), NotDone),
         (remote("java.io.FileNotFoundException", status=404), NotFound),
     ],
 )

@@ -8,6 +8,7 @@ root.
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
@@ -27,6 +28,7 @@ from toolkit.storage import (
     NotFound,
     RealPlaces,
     StorageError,
+    StorageFailure,
     SymlinkRefused,
 )
 
@@ -211,22 +213,39 @@ def test_a_file_below_the_base_is_weighed_and_a_link_is_not(tmp_path: Path) -> N
     assert system.content_summary(place(base / "a" / "link")) == ContentSummary(files=0, directories=0, size=0)
 
 
-@pytest.mark.parametrize("is_known", [True, False])
-def test_a_tree_of_any_depth_is_weighed(tmp_path: Path, *, is_known: bool) -> None:
-    """Deeper than Python's recursion, the open files of a process and the longest path."""
-    base = tree(tmp_path / "base", "2026/part")
+def _deep_tree(base: Path, levels: int) -> None:
     directory = os.open(base / "2026", os.O_RDONLY)
-    for _ in range(2500):
-        os.mkdir("deeper", dir_fd=directory)
-        inner = os.open("deeper", os.O_RDONLY, dir_fd=directory)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=directory)
+        inner = os.open("d", os.O_RDONLY, dir_fd=directory)
         os.close(directory)
         directory = inner
     os.close(os.open("leaf", os.O_CREAT | os.O_WRONLY, dir_fd=directory))
     os.close(directory)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_tree_of_a_thousand_levels_is_weighed_and_removed(tmp_path: Path, *, is_known: bool) -> None:
+    """Deeper than the open files of a process."""
+    base = tree(tmp_path / "base", "2026/part")
+    _deep_tree(base, 990)
     system = _system(base) if is_known else LocalFileSystem()
-    assert system.content_summary(place(base / "2026")) == ContentSummary(files=2, directories=2501, size=1)
+    assert system.content_summary(place(base / "2026")) == ContentSummary(files=2, directories=991, size=1)
     system.delete(place(base / "2026"), below=place(base))
     assert files_below(tmp_path) == []
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_deeper_tree_is_refused(tmp_path: Path, *, is_known: bool) -> None:
+    """Deeper than Python's recursion and the longest path."""
+    base = tree(tmp_path / "base", "2026/part")
+    _deep_tree(base, 2500)
+    system = _system(base) if is_known else LocalFileSystem()
+    try:
+        with pytest.raises(StorageFailure, match="more than 1,000 levels deep"):
+            system.content_summary(place(base / "2026"))
+    finally:
+        subprocess.run(["/bin/rm", "-r", base], check=True)  # pytest removes no tree as deep as this
 
 
 def _neighbours(data: Path, others: str) -> list[str]:
