@@ -287,7 +287,10 @@ def recover(
     """
     staging, aside = staging_of(unit, run), aside_of(unit, run)
     was_replaced = finish_swap(system, unit, aside, lambda: staging if is_there(system, staging) else staged())
-    for own in (staging, aside):
-        remove_wholly(system, own, base)
+    remove_wholly(system, staging, base)
+    # Else no aside was seen, and one that a late rename brings may be all that there is of the unit.
+    if was_replaced:
+        remove(system, aside, base)
+    remove(system, aside.parent.child(aside_name(aside.name)), base)
     end_left_uploads(system, unit)
     return was_replaced

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.publication import Publication, finish_swap, remove, remove_quietly, remove_wholly
+from toolkit.actions.publication import Publication, finish_swap, remove, remove_quietly
 from toolkit.availability import is_there
 from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound, aside_name
@@ -155,10 +155,10 @@ class StagedUnit:
         if is_there(self.system, self._gone):
             self._remove_place()
         if self.system.capabilities.directories:
-            finish_swap(self.system, self.unit, self._aside, lambda: None)
-            remove_wholly(self.system, self._aside, self.base)
-            # A removal of the place had begun.
-            remove(self.system, self.place.parent.child(aside_name(self.place.name)), self.base)
+            if finish_swap(self.system, self.unit, self._aside, lambda: None):
+                remove(self.system, self._aside, self.base)
+            for begun in (self._aside, self.place):  # their removal had begun
+                remove(self.system, begun.parent.child(aside_name(begun.name)), self.base)
 
     def clear(self, *, in_place: bool = False) -> None:
         """Remove the staged data; the manifest goes last, so that the rest of an interrupted removal is known by it.

@@ -22,7 +22,7 @@ from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, Unavailable
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
-from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, Unreachable, Unsupported
+from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind
 from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.trees import Tree, below, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
@@ -136,6 +136,7 @@ class Archiver:
         elif missing:  # all of it comes by one rename, so that a part of it is nothing that a run of ours has left
             raise ArchiveDiffers(path=below(place, next(iter(missing))))
         publication.require_unchanged(wanted)
+        self._tree(publication, source)  # an object of the same name may have come meanwhile
         files = [entry for entry in wanted.values() if entry.kind is FileKind.FILE]
         copied = sum(entry.kind is FileKind.FILE for entry in missing.values())
         return Archived(len(files), sum(entry.size for entry in files), copied)
@@ -177,14 +178,16 @@ class Archiver:
     def _tree(self, publication: Publication, root: CanonicalPath) -> Tree | None:
         """Return the tree at a path; refuse an object that is the beginning of others: both would be removed."""
         system, tree = self.work.stores(root), publication.tree(root)
-        if ITSELF not in (tree or {}) and not system.capabilities.directories and _is_file(system, root):
+        if ITSELF not in (tree or {}) and not system.capabilities.directories and _is_object(system, root):
             raise Unsupported(path=root, detail="it is an object, and the beginning of others; remove one of them")
         return tree
 
 
-def _is_file(system: FileSystem, path: CanonicalPath) -> bool:
-    with suppress(NotFound):
-        return system.status(path).kind is FileKind.FILE
+def _is_object(system: FileSystem, path: CanonicalPath) -> bool:
+    """Whether an object has the name; `status` tells a directory where there are both, and a listing tells each."""
+    with suppress(NotFound, WrongKind):
+        first = next(iter(system.list(path.parent, start_from=path.name)), None)
+        return first is not None and (first.name, first.kind) == (path.name, FileKind.FILE)
     return False
 
 

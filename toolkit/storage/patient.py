@@ -194,7 +194,19 @@ class PatientFileSystem(FileSystem):
     @override
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
         """Repeat only what was refused for now: by a second call, what was not answered may have been made anew."""
-        self._call(path, lambda: self.inner.delete(path, below=below, look=look), NotDone)
+        is_repeated = False
+
+        def remove() -> None:
+            nonlocal is_repeated
+            try:
+                self.inner.delete(path, below=below, look=look)
+            except NotFound:  # the try before may have removed all but the answer
+                if not is_repeated:
+                    raise
+            finally:
+                is_repeated = True
+
+        self._call(path, remove, NotDone)
 
     @override
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:

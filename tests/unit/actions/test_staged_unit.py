@@ -18,6 +18,7 @@ from toolkit.actions.validation import FeedValidation, QualityFailed
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities.quality import Quality
 from toolkit.runs.stop import NeverStopped
+from toolkit.storage import Look
 from toolkit.storage.local.file_system import LocalFileSystem
 
 NOW = parse_instant("2026-03-20T12:00Z")
@@ -158,3 +159,27 @@ def test_what_is_blocked_stays_with_a_manifest_until_it_is_published(waiting: Pa
     assert not staging.validate_unit(unit.unit, unit.place)
     unit.publish("_SUCCESS")
     assert not list((waiting / ".feedctl-staging").iterdir())
+
+
+class LateRename(Disk):
+    """A disk on which a rename that a dead run sent happens just before the first removal."""
+
+    aside: Path
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        unit = Path(below.path) / "01"
+        if unit.exists():
+            self.aside.parent.mkdir(exist_ok=True)
+            unit.rename(self.aside)
+        super().delete(path, below=below, look=look)
+
+
+def test_a_unit_that_a_late_rename_puts_aside_is_not_removed(tmp_path: Path) -> None:
+    put(tmp_path / "01", OLD)
+    disk = LateRename()
+    unit = unit_on(disk, tmp_path)
+    disk.aside = Path(unit._aside.path)  # noqa: SLF001 - there is no other name of it
+    unit.settle()
+    assert seen(disk.aside) == OLD
+    unit_on(Disk(), tmp_path).settle()
+    assert seen(tmp_path / "01") == OLD

@@ -26,7 +26,7 @@ from toolkit.retention.archive import settle_stagings
 from toolkit.retention.resolve import FeedTargets, NoArchive
 from toolkit.runs.errors import Stopped
 from toolkit.runs.stop import StopSignal
-from toolkit.storage import FileStatus, FileSystem, LocalFileSystem, NotFound, Unreachable
+from toolkit.storage import FileKind, FileStatus, FileSystem, LocalFileSystem, NotFound, Unreachable
 
 OLD = "2026/03/01"
 
@@ -416,10 +416,22 @@ def test_an_archive_that_somebody_else_writes_to_meanwhile_gets_no_flag_and_the_
     assert "_SUCCESS" not in (seen(tmp_path, "archive") or {})
 
 
-def test_an_object_that_is_the_beginning_of_own_names_is_refused(tmp_path: Path) -> None:
+class Flat(ObjectMemory):
+    """A store that tells a directory of a name with both an object and names below it, as S3 does here."""
+
+    def _kind(self, path: str) -> FileKind | None:
+        is_beginning = any(key.startswith(f"{path}/") for key in self.files)
+        return FileKind.DIRECTORY if is_beginning else super()._kind(path)
+
+
+@pytest.mark.parametrize("store", [ObjectMemory, Flat])
+@pytest.mark.parametrize("inside", [".feedctl-own", "part-0"])
+def test_an_object_that_is_the_beginning_of_others_is_refused(
+    tmp_path: Path, store: type[ObjectMemory], inside: str
+) -> None:
     path = CanonicalPath.parse(f"file://{tmp_path}/data/{OLD}")
-    keys = ObjectMemory()
-    keys.files = {path.path: b"an object", f"{path.path}/.feedctl-own": b""}
+    keys = store()
+    keys.files = {path.path: b"an object", f"{path.path}/{inside}": b""}
     removed = one_by(
         lambda at: keys if "/data/" in at.path else LocalFileSystem(), target_of(feed(tmp_path)), path, "7"
     )

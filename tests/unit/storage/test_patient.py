@@ -14,6 +14,7 @@ from toolkit.storage import (
     Entry,
     FileKind,
     FileSystem,
+    Look,
     MultipartUpload,
     NotDone,
     NotFound,
@@ -312,6 +313,17 @@ def test_a_removal_that_the_store_refused_for_now_is_repeated() -> None:
     store.busy = 3
     _patient(store).delete(_PATH, below=BASE)
     assert (store.calls, store.names) == (["delete"] * 4, {})
+
+
+def test_a_removal_whose_end_was_refused_for_now_is_done_when_nothing_is_left() -> None:
+    class Ended(SilentStore):
+        def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+            self.names.pop(path.name, None) if self.busy else None
+            super().delete(path, below=below, look=look)
+
+    store = Ended(clock=Clock(), names={"a": _FILE}, busy=1)
+    _patient(store).delete(_PATH, below=BASE)
+    assert store.names == {}
 
 
 def test_of_a_bulk_removal_what_the_store_refused_for_now_is_repeated() -> None:

@@ -136,7 +136,9 @@ class HttpClient:
         Raises:
             StorageError: what the store said; what it did not answer may still happen.
         """
-        return self._repeated(lambda: self._attempt(path, call, before, is_stream=False))
+        # A removal that was not answered may have happened, and what is there by now may be new.
+        again = NotDone if call.method == "DELETE" else Unreachable
+        return self._repeated(lambda: self._attempt(path, call, before, is_stream=False), again)
 
     def open(self, path: CanonicalPath, call: Call) -> BinaryIO:
         """Return the body of an answer as a stream; each piece that is read has the time limit of a call."""
@@ -151,11 +153,11 @@ class HttpClient:
 
         return body_stream(path, raw, read, self._calls)
 
-    def _repeated(self, attempt: Callable[[], _Answer]) -> _Answer:
+    def _repeated(self, attempt: Callable[[], _Answer], again: type[Unreachable] = Unreachable) -> _Answer:
         for number in range(1, _ATTEMPTS):
             try:
                 return attempt()
-            except Unreachable:
+            except again:
                 time.sleep(_FIRST_WAIT * 2**number * random.uniform(0.5, 1.0))  # noqa: S311 - only spreads load
         return attempt()
 
