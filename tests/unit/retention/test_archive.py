@@ -420,8 +420,8 @@ class Flat(ObjectMemory):
     """A store that tells a directory of a name with both an object and names below it, as S3 does here."""
 
     def _kind(self, path: str) -> FileKind | None:
-        is_beginning = any(key.startswith(f"{path}/") for key in self.files)
-        return FileKind.DIRECTORY if is_beginning else super()._kind(path)
+        has_names_below = any(key.startswith(f"{path}/") for key in self.files)
+        return FileKind.DIRECTORY if has_names_below else super()._kind(path)
 
 
 @pytest.mark.parametrize("store", [ObjectMemory, Flat])
