@@ -83,7 +83,7 @@ def test_a_name_node_that_is_frozen_for_longer_than_a_call_may_take_is_waited_fo
 
 
 def _check_few_are_open(ended: RetentionResult, eviction: Eviction) -> None:
-    """What was under way is never sent again, and stays open for the next run; all else waited, and went."""
+    """A removal without an answer is not sent again and stays open for the next run; the others wait and are done."""
     assert codes(ended).keys() <= {"", _UNREACHABLE}
     assert codes(ended)[_UNREACHABLE] < OLD / 5
     eviction.check_partly_done()

@@ -39,7 +39,7 @@ _GONE, _WHOLE = f"{OWN_PREFIX}-gone-", f"{OWN_PREFIX}-whole-"
 def staging_place(unit: CanonicalPath, top: CanonicalPath | None = None) -> CanonicalPath:
     """Return the place of a unit until it is published; its name does not begin with a dot.
 
-    A program that lists files leaves out what begins with a dot, also when it is told to read exactly that.
+    A program that lists files leaves out what begins with a dot, also when it is given exactly that path.
 
     Args:
         unit: where it is published.
@@ -131,7 +131,7 @@ class StagedUnit:
         return None
 
     def begin_copy(self) -> None:
-        """Begin to replace the staged data: from now on the manifest is about none of it."""
+        """Begin to replace the staged data: remove the manifest, which describes the old data."""
         for each in (self._manifest, self._whole):
             remove(self.system, each, self.base)
 

@@ -89,7 +89,7 @@ class Wired(Generic[T, I, D]):
 
     Attributes:
         parallel: so many targets are at work at once, unless the user says another number.
-        content: what brokers are told of its runs; None: nothing.
+        content: what the broker messages about its runs contain; None: no message is sent.
         slots: whose turn it is, when each target is worked on for itself; None: all are planned first.
         first_writes: tells what the ledger gets before the first run; asked and written once the envelope is open.
     """

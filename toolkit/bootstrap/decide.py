@@ -79,7 +79,7 @@ def decide(request: DecisionOptions, clock: Clock, process: StopSignal) -> Decis
         Unavailable: the ledger or the audit file cannot be used.
         CatalogError, StorageError: it is unknown where the data are, or what they are.
         NotRemoved: they are rejected, and could not be removed.
-        Stopped: the run was told to end.
+        Stopped: a command or a signal ended the run.
     """
     wire = partial(_wire, request, clock)
     return require_done(

@@ -81,7 +81,7 @@ def validate_by_hand(request: ValidateOptions, clock: Clock, process: StopSignal
         Skipped: another run is at it, or nothing may be started.
         Unavailable: the ledger or the audit file cannot be used.
         StorageError: the instance cannot be listed.
-        Stopped: the run was told to end.
+        Stopped: a command or a signal ended the run.
     """
     result, outcome = _ran(request, clock, process)
     result.require_run()

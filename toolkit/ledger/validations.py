@@ -105,7 +105,7 @@ class Figure:
 
 
 class CannotDecide(InvalidInput):
-    """A result that nobody can decide any more, or not on this data.
+    """Error for a decision about a result that is decided already, or that is about other data.
 
     Args:
         unit: see `UnitAddress`.
@@ -226,7 +226,7 @@ def figures_of(tx: Transaction, feed: str, cluster: str, most: int) -> list[Figu
 
 
 def previous_rows(tx: Transaction, feed: str, cluster: str, instance_key: str) -> int | None:
-    """The rows of the newest older instance that was published, all its units together; None: nobody knows of any."""
+    """The rows of the newest older instance that was published, all its units together; None: none is known."""
     of = verdict.c
     older = (of.feed == feed, of.cluster == cluster, of.instance_key < instance_key, ~of.is_by_hand)
     publishable = (is_one_of(of.state, *PUBLISHABLE), of.rows.is_not(None))

@@ -62,7 +62,7 @@ class InstanceState:
         suspended_from: of a suspended one.
         is_owned: a process that lives holds its leases.
         is_job: it works on batches, and its steps report on their own.
-        open_request: what its owner has been asked and has not done yet.
+        open_request: the request to its owner that is not carried out yet.
     """
 
     status: RunStatus | None

@@ -32,7 +32,7 @@ class InstanceRow:
         instance_key: instance key or nominal time.
         status: within the validity and without a run it is waiting (Falcon overview, Instance Management, status).
         run: None: there is none.
-        open_request: what its owner has been asked to do and has not done yet.
+        open_request: the request to its owner that is not carried out yet.
         counted: what its run counted of its work, by name.
         is_owned: whether a living process works on it; None: not looked at, since the run is not active.
         log: where the log of the run is, else that of its newest step; None: nobody said, or it was not looked at.

@@ -155,7 +155,7 @@ class StagedOutputs:
         return ""
 
     def publish(self, *, has_run: bool) -> Passed:
-        """Validate all outputs, and publish them when all may be: half of an instance helps nobody.
+        """Validate all outputs, and publish them when all may be: half of an instance must not be published.
 
         Args:
             has_run: a step has run in this attempt; then what is published already is not its work.

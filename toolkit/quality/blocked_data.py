@@ -53,7 +53,7 @@ def removals(places: Sequence[CanonicalPath], target: DecisionTarget, work: RunC
 
 
 def require_rejected(removal: Removal, rejected: ValidationResult, work: RunContext) -> None:
-    """Refuse to go on with a removal if other data was staged since: whoever does that removes the manifest first.
+    """Refuse to go on with a removal if other data was staged since: staging removes the manifest first.
 
     Raises:
         CannotDecide: the manifest does not say that what is there is the rest of the rejected data.

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from toolkit.quality.documents import ExpectationResult
 
 _SEED = 20260101
-"""Of samples: the same data have the same result."""
+"""Seed of samples, so that the same data has the same result."""
 _ROW_COUNT = "expect_table_row_count_to_be_between"
 _ERROR_CHARACTERS = 300
 _QUIET = {"GX_ANALYTICS_ENABLED": "False", "TQDM_DISABLE": "1"}
 _STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
-"""Whatever the cluster's settings: files that cannot be read must not be validated by what is left."""
+"""Options that override the cluster's: a file that cannot be read fails the validation instead of being left out."""
 _OWN_CATALOG: dict[str, bool | float | int | str | None] = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.hive.manageFilesourcePartitions": "true",
@@ -53,13 +53,13 @@ _OWN_CATALOG: dict[str, bool | float | int | str | None] = {
     "spark.sql.variable.substitute": "false",  # a value ${env:PASSWORD} of a partition would become the password
     "spark.sql.caseSensitive": "false",  # as Hive finds columns
 }
-"""Whatever the cluster's settings: no metastore hears of the table that is made for validating."""
+"""Settings that override the cluster's: the table made for the validation is in no metastore."""
 _CATALOG_OF_OTHERS = "spark.sql.catalog.spark_catalog"
-"""What a cluster has instead of Spark's own catalog, as Iceberg's, which asks a metastore."""
+"""The setting by which a cluster replaces Spark's own catalog, for example by Iceberg's, which calls a metastore."""
 _TEXT_LINES, _LINE, _NULL = "text", "feedctl_line", "__HIVE_DEFAULT_PARTITION__"
 _NUMBERS = count()
 _AT_ONCE = 500
-"""So many partitions in one statement."""
+"""Most partitions in one statement."""
 
 
 class _OtherRows(Exception):  # noqa: N818 - it says what there is

@@ -61,7 +61,7 @@ def question_lines(question: Question, notes: Sequence[str]) -> Iterator[str]:
 
 
 def validation_exit(found: NewValidationResult, findings: Sequence[StoredFinding]) -> ExitCode:
-    """0: what is critical holds; 1: it does not, also where the feed only wants to be told, or it is unknown."""
+    """0: what is critical holds; 1: it does not, also where the feed only warns, or it is unknown."""
     fails = any(not each.success and each.severity == "critical" for each in findings)
     is_good = found.state in {ValidationState.PASSED, ValidationState.WARNED} and not fails
     return ExitCode.DONE if is_good else ExitCode.FAILED

@@ -94,7 +94,7 @@ class EvictionBatch:
 
     Attributes:
         positions: in the plan.
-        remove: removes them; its argument is told how many are over.
+        remove: removes them; its argument is called with the number of removals that are over.
     """
 
     positions: range

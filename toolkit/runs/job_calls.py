@@ -96,7 +96,7 @@ class JobIo:
         Raises:
             ElError: an expression that cannot be resolved.
             BeforeFirstInstance: an expression means a time before the feed's first instance.
-            OutputIsValidated: it makes what is announced by nobody but the gate.
+            OutputIsValidated: only the validation of the output announces it.
         """
         made = self.site.outputs(parse_instant(self.instance_key))
         validated = [each.name for each in made if self.site.quality_of(each.name) is not None]

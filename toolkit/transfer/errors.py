@@ -74,11 +74,11 @@ class CopyDiffers(StorageError, Failed):  # noqa: N818 - the family of toolkit.e
 
 
 class FilesFailed(StorageError, Failed):  # noqa: N818
-    """Some files of a unit could not be copied, so that none of it was published.
+    """Some files of a unit could not be copied, so that the unit was not published.
 
     Args:
         path: of the unit.
-        failed: what was told of them.
+        failed: the results of these copies.
     """
 
     code = "files_failed"

@@ -56,7 +56,7 @@ def test_an_effect_that_came_to_its_end_gives_its_result_and_a_bug_is_raised() -
 
 
 def test_the_store_that_does_not_answer_is_left_alone_from_then_on() -> None:
-    """Of a copy that may be the source's."""
+    """Return an error of a copy, whose path may be on the source's store."""
     store, source = StatusStore(), CanonicalPath.parse("s3://logs/clicks")
 
     def silent(_: object) -> None:

@@ -30,7 +30,7 @@ LATER = datetime(2026, 3, 20, 13, tzinfo=UTC)
 
 @dataclass
 class Line:
-    """See `Slots`: one after the other; those that have to come again do so once."""
+    """Slots that run targets one after the other; a target that must come again does so once."""
 
     todo: deque[MarkSlot]
     again: set[str] = field(default_factory=set)

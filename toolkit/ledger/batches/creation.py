@@ -75,7 +75,7 @@ def find_batch(tx: Transaction, batch_id: int) -> BatchRow:
 
 
 def locked_batch(tx: Transaction, batch_id: int) -> BatchRow:
-    """Do as `find_batch` does; until the transaction ends nobody else changes it or takes it for the first time."""
+    """Return a batch as `find_batch` does, and lock its row until the transaction ends."""
     return _found(tx, batch_id, _by_number(batch_id).with_for_update())
 
 
