@@ -63,8 +63,13 @@ def remove(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None
 
 def remove_wholly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
     """Remove a path, and what its removal by a run that was killed has left."""
-    for each in (path, path.parent.child(aside_name(path.name))):
-        remove(system, each, base)
+    remove(system, path, base)
+    remove_begun(system, path, base)
+
+
+def remove_begun(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
+    """Remove what a removal of a path by a run that was killed has left; what is at the path stays."""
+    remove(system, path.parent.child(aside_name(path.name)), base)
 
 
 def remove_quietly(system: FileSystem, path: CanonicalPath, base: CanonicalPath) -> None:
@@ -291,6 +296,6 @@ def recover(
     # Else no aside was seen, and one that a late rename brings may be all that there is of the unit.
     if was_replaced:
         remove(system, aside, base)
-    remove(system, aside.parent.child(aside_name(aside.name)), base)
+    remove_begun(system, aside, base)
     end_left_uploads(system, unit)
     return was_replaced

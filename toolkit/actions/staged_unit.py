@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolkit.actions.file_copies import FileCopies
-from toolkit.actions.publication import Publication, finish_swap, remove, remove_quietly
+from toolkit.actions.publication import Publication, finish_swap, remove, remove_begun, remove_quietly
 from toolkit.availability import is_there
 from toolkit.foreign_json import MOST_BYTES, parse_json
-from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound, aside_name
+from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound
 from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ class StagedUnit:
         if self.system.capabilities.directories:
             if finish_swap(self.system, self.unit, self._aside, lambda: None):
                 remove(self.system, self._aside, self.base)
-            for begun in (self._aside, self.place):  # their removal had begun
-                remove(self.system, begun.parent.child(aside_name(begun.name)), self.base)
+            for each in (self._aside, self.place):
+                remove_begun(self.system, each, self.base)
 
     def clear(self, *, in_place: bool = False) -> None:
         """Remove the staged data; the manifest goes last, so that the rest of an interrupted removal is known by it.

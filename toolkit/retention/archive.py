@@ -136,7 +136,7 @@ class Archiver:
         elif missing:  # all of it comes by one rename, so that a part of it is nothing that a run of ours has left
             raise ArchiveDiffers(path=below(place, next(iter(missing))))
         publication.require_unchanged(wanted)
-        self._tree(publication, source)  # an object of the same name may have come meanwhile
+        self._require_no_object(publication.source, wanted)  # it may have come meanwhile
         files = [entry for entry in wanted.values() if entry.kind is FileKind.FILE]
         copied = sum(entry.kind is FileKind.FILE for entry in missing.values())
         return Archived(len(files), sum(entry.size for entry in files), copied)
@@ -176,11 +176,16 @@ class Archiver:
             publication.copy([name for name in missing if name in data], wanted, publication.unit)
 
     def _tree(self, publication: Publication, root: CanonicalPath) -> Tree | None:
-        """Return the tree at a path; refuse an object that is the beginning of others: both would be removed."""
-        system, tree = self.work.stores(root), publication.tree(root)
-        if ITSELF not in (tree or {}) and not system.capabilities.directories and _is_object(system, root):
-            raise Unsupported(path=root, detail="it is an object, and the beginning of others; remove one of them")
+        """Return the tree at a path; refuse an object that is the beginning of others."""
+        tree = publication.tree(root)
+        self._require_no_object(root, tree or {})
         return tree
+
+    def _require_no_object(self, root: CanonicalPath, tree: Tree) -> None:
+        """Refuse an object beside a tree of the same name, since both would be removed."""
+        system = self.work.stores(root)
+        if ITSELF not in tree and not system.capabilities.directories and _is_object(system, root):
+            raise Unsupported(path=root, detail="it is an object, and the beginning of others; remove one of them")
 
 
 def _is_object(system: FileSystem, path: CanonicalPath) -> bool:
