@@ -151,7 +151,20 @@ def _beside(file: Path) -> tuple[Path, Path]:
 
 
 def _is_closed(path: Path) -> bool:
-    return path.exists() and not os.access(path, os.W_OK, effective_ids=True)
+    """Return whether this user may not write what is there.
+
+    A run that ends removes its -wal and -shm. `os.access` says no of what is not there, too: the file has to be the same before and after.
+    """
+    before = _identity(path)
+    return before is not None and not os.access(path, os.W_OK, effective_ids=True) and _identity(path) == before
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_ctime_ns
 
 
 def _named(path: Path) -> str:
