@@ -153,7 +153,8 @@ def _beside(file: Path) -> tuple[Path, Path]:
 def _is_closed(path: Path) -> bool:
     """Return whether this user may not write what is there.
 
-    A run that ends removes its -wal and -shm. `os.access` says no of what is not there, too: the file has to be the same before and after.
+    A run that ends removes its -wal and -shm, and `os.access` also returns False for a file that is not there: so the
+    file has to be the same before and after.
     """
     before = _identity(path)
     return before is not None and not os.access(path, os.W_OK, effective_ids=True) and _identity(path) == before
