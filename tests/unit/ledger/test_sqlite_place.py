@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path, PurePath
 
 import pytest
 
 from toolkit.ledger.errors import UnusableLedger
-from toolkit.ledger.sqlite_place import Mount, make_place, refuse_old_library, refuse_shared
+from toolkit.ledger.sqlite_place import Mount, hindrance, make_place, refuse_old_library, refuse_shared
 
 LOCAL = [Mount(point=PurePath("/"), kind="ext4")]
 YARN = {"CONTAINER_ID": "container_e17_1410901177871_0001_01_000001"}
@@ -52,3 +53,20 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_says_so(tmp_path: Path) -
     (tmp_path / "file").write_text("")
     with pytest.raises(UnusableLedger, match=r"cannot be made: .*; name a file in a folder"):
         make_place(tmp_path / "file" / "ledger.db", "sqlite:///file/ledger.db")
+
+
+def test_a_file_beside_the_ledger_that_is_removed_meanwhile_hinders_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, beside = tmp_path / "ledger.db", tmp_path / "ledger.db-wal"
+    beside.touch()
+
+    def removed_first(path: Path, _mode: int, *, effective_ids: bool) -> bool:
+        assert effective_ids
+        if path == beside:
+            beside.unlink()
+        return path.exists()
+
+    monkeypatch.setattr(os, "access", removed_first)
+    file.touch()
+    assert hindrance(file) is None
