@@ -57,7 +57,7 @@ MakeLedger = Callable[[], str]
 
 
 def due_instances(folder: Path, ledger: str, instances: int) -> Cost:
-    """All of an entrypoint in which so many instances are due."""
+    """Run an entrypoint in which so many instances are due."""
     repo, end = folder / "repo", START + timedelta(hours=instances)
     validity = f"{{start: {START:%Y-%m-%dT%H:%MZ}, end: {end:%Y-%m-%dT%H:%MZ}}}"
     interfaces = f'interfaces: {{write: {{endpoint: "file://{folder}"}}}}'

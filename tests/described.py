@@ -1,4 +1,4 @@
-"""Whether documents that feedctl printed are what its JSON Schemas describe."""
+"""Comparison of the documents that feedctl printed with its JSON Schemas."""
 
 from __future__ import annotations
 

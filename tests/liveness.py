@@ -1,4 +1,4 @@
-"""Whether a process still does something."""
+"""Signs of life of a process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_alive(pid: int) -> bool:
-    """Whether one of its threads may still run.
+    """Return whether one of its threads may still run.
 
     After kill -9 the main thread can be a zombie while another is in the call of the kernel that it had begun: a
     directory may vanish after the "death" of who looks at the main thread alone.

@@ -49,7 +49,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 def formats_table() -> str:
-    """All formats; the examples have passed the check that the loader makes."""
+    """Return the table of all formats; its examples have passed the check of the loader."""
     for name, each in FORMATS.items():
         formats.FORMATS[name](each.example)
     unexplained = sorted(set(formats.FORMATS) - set(FORMATS))

@@ -45,7 +45,7 @@ def _below(node: Schema, path: str) -> Iterator[Property]:
 
 
 def is_choice(node: Schema) -> bool:
-    """Whether a value is either a mapping, as `then` says, or what `else` says."""
+    """Return whether a value is either a mapping, as `then` says, or what `else` says."""
     return bool(node.get("if") == {"type": "object"})
 
 

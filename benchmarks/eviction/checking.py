@@ -1,4 +1,4 @@
-"""Whether exactly the right instances are there."""
+"""Check that exactly the right instances are left."""
 
 from __future__ import annotations
 

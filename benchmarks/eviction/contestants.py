@@ -135,7 +135,7 @@ def _in_a_loop(name: str, paths: Paths) -> Callable[[Course], list[str]]:
 
 
 def contestants() -> tuple[Contestant, ...]:
-    """All of them, ours first."""
+    """Return all contestants, ours first."""
     spark = spark_environment()
     return (
         Contestant(name=OURS, command=_spark_submit(), tells=False, environment=spark),

@@ -29,7 +29,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figures:
-    """All runs of a contestant over one tree.
+    """Durations of all runs of a contestant over one tree.
 
     Args:
         runs: those that did what they should.

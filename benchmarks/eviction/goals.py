@@ -66,7 +66,7 @@ class Verdict:
 
 
 def verdicts(tree: Tree, figures: Mapping[str, Figures]) -> Iterator[Verdict]:
-    """All goals of a tree whose contestants were measured."""
+    """Yield all goals of a tree whose contestants were measured."""
     wholes = {name: each.whole for name, each in figures.items() if each.whole is not None}
     calls = {name: each.inside for name, each in figures.items() if each.inside is not None}
     for measure, ours, seconds in ((Measure.WHOLE, OURS, wholes), (Measure.CALL, OUR_CALL, calls)):

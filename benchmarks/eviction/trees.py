@@ -25,7 +25,7 @@ class Layout(StrEnum):
     TREE = "YYYY/MM/DD/HH"
     """One level each for year, month, day and hour."""
     FLAT = "yyyy-MM-dd-HH"
-    """All in one directory."""
+    """All files in one directory."""
 
     @property
     def template(self) -> str:

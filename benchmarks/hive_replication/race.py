@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figures:
-    """All copies of a contestant."""
+    """Durations of all copies of a contestant."""
 
     runs: Sequence[Run]
 
@@ -67,7 +67,7 @@ class Figures:
 
     @property
     def is_over(self) -> bool:
-        """Whether one was ended, so that these are at least its seconds."""
+        """True if one was ended, so that these are at least its seconds."""
         return any(run.is_over for run in self.runs)
 
 
@@ -171,4 +171,4 @@ _COMMANDS: Mapping[str, _Command] = {
     PEER_TOGETHER: _spark_sql("together", "-Dmapreduce.local.map.tasks.maximum=20"),
 }
 CONTESTANTS = tuple(_COMMANDS)
-"""All of them, ours first."""
+"""All contestants, ours first."""

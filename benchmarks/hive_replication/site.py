@@ -45,7 +45,7 @@ clusters:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """Where tables are copied from and to.
+    """Source and target of the copied tables.
 
     Attributes:
         clusters: of the files.
@@ -118,7 +118,7 @@ class Site:
 
 @contextmanager
 def running_site() -> Iterator[Site]:
-    """All of it, ended and removed afterwards.
+    """Yield the whole site, ended and removed afterwards.
 
     Raises:
         Missing: no Java, or neither the jars nor Maven.

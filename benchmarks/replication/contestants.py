@@ -81,7 +81,7 @@ class Contestant:
 
 
 def contestants() -> tuple[Contestant, ...]:
-    """All of them, ours first."""
+    """Return all contestants, ours first."""
     in_python = [sys.executable, str(_HERE / "in_process.py"), "replication"]
     entrypoint = [SPARK_SUBMIT, str(ROOT / "entrypoints" / "replication.py")]
     return (

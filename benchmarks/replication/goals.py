@@ -52,7 +52,7 @@ def wanted(shape: Shape, stage: Stage) -> float | None:
 
 
 def verdicts(shape: Shape, found: Result) -> Iterator[Verdict]:
-    """All goals of a shape, of the whole process and of the call alone; a figure that is void reaches none."""
+    """Return all goals of a shape, of the whole process and of the call alone; a void figure reaches none."""
     for stage in Stage:
         goal = wanted(shape, stage)
         if goal is None:

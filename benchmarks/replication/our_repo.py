@@ -41,7 +41,7 @@ clusters:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OurRepo:
-    """Where both are.
+    """Config repo and tree of the instances.
 
     Args:
         path: of the config repo.

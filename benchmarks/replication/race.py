@@ -21,7 +21,7 @@ _START_SECONDS = 10.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figures:
-    """All runs of a contestant at one stage that did what they should."""
+    """Durations of all runs of a contestant at one stage that did what they should."""
 
     runs: Sequence[Took]
 
@@ -32,7 +32,7 @@ class Figures:
 
     @property
     def is_over(self) -> bool:
-        """Whether one was ended, so that these are at least its seconds."""
+        """True if one was ended, so that these are at least its seconds."""
         return any(run.is_over for run in self.runs)
 
     @property

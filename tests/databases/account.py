@@ -55,5 +55,5 @@ class Account:
 
 
 def _open_to_all(directory: Path) -> bool:
-    """Whether every account may go there; what pytest makes, for example, is closed to others."""
+    """Return whether every account may enter the folder; pytest's folders, for example, are closed to others."""
     return all(each.stat().st_mode & stat.S_IXOTH for each in (directory, *directory.parents))

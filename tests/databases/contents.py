@@ -1,4 +1,4 @@
-"""All rows of a ledger, to compare two states of it and to go back to one."""
+"""Rows of a ledger, to compare two states of it and to go back to one."""
 
 from __future__ import annotations
 

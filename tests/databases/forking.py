@@ -52,7 +52,7 @@ class Ended:
 
     @property
     def was_killed(self) -> bool:
-        """Whether it died of kill -9."""
+        """True if it died of kill -9."""
         return self.code == -signal.SIGKILL
 
 

@@ -37,7 +37,7 @@ class KillPoints:
 
 
 def is_committed(points: list[str], number: int) -> bool:
-    """Whether a process that dies at the point has committed something by then."""
+    """Return whether a process that dies at the point has committed something by then."""
     return BEFORE_COMMIT in points[:number]
 
 

@@ -133,5 +133,5 @@ def outcomes(printed: str) -> list[str]:
 
 
 def wait_for(paths: Iterable[Path]) -> bool:
-    """Whether any of the paths is gone."""
+    """Wait until any of the paths is gone."""
     return any(not path.exists() for path in paths)

@@ -110,7 +110,7 @@ def sqlite_url(repo: Repo) -> sa.URL:
 
 
 def runs_of(url: sa.URL) -> list[Run]:
-    """All evictions of clicks, oldest first."""
+    """Return all evictions of clicks, oldest first."""
     with looking_into(url) as ledger:
         found = ledger.read(lambda tx: queries.find(tx, RunFilter(entity="clicks", all_attempts=True)))
     return sorted(found, key=lambda run: run.run_id)

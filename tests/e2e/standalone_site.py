@@ -50,7 +50,7 @@ class Site:
 
     @property
     def event_log(self) -> Path:
-        """Where Spark writes down what it did."""
+        """Folder of Spark's event logs."""
         place = self.directory / "events"
         place.mkdir(exist_ok=True)
         return place
@@ -126,7 +126,7 @@ def fill(s3: S3Store, bucket: str, hours: int) -> None:
 
 
 def keys(s3: S3Store, bucket: str) -> list[str]:
-    """All keys of the bucket."""
+    """Return all keys of the bucket."""
     with s3.client() as client:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket)
         return [found["Key"] for page in pages for found in page.get("Contents", ())]

@@ -26,7 +26,7 @@ json.dump({"found": found, "prefix": sys.prefix, "path": sys.path}, sys.stdout)
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the archive is unpacked; the name has a space in it."""
+    """Folder of the unpacked archive; its name has a space in it."""
     return unpacked(packed_archive(), tmp_path_factory.mktemp("node") / "the environment")
 
 

@@ -34,7 +34,7 @@ def _command(repo: TableRepo) -> list[str]:
 
 
 def _killed_when(repo: TableRepo, happened: Callable[[], bool]) -> bool:
-    """Whether the run was killed before it was over."""
+    """Return whether the run was killed before it was over."""
     with subprocess.Popen(_command(repo), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + _SECONDS
         while process.poll() is None and not happened():
@@ -53,7 +53,7 @@ def _rerun(repo: TableRepo) -> list[dict[str, str]]:
 
 
 def _check_complete(repo: TableRepo) -> None:
-    """All of it went, once, and nothing else."""
+    """Check that all instances went, once, and nothing else."""
     assert repo.names("clicks") == [f"ds={day}" for day in YOUNG]
     assert tree(repo.warehouse / "clicks") == [each for day in YOUNG for each in (f"ds={day}", f"ds={day}/part-0")]
     assert times_evicted(sa.make_url(f"sqlite:///{repo.ledger}")) == Counter(f"{day}T00:00Z" for day in _OLD)

@@ -26,7 +26,7 @@ clusters:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TinyRepo:
-    """Where the config repo is, and the two instances."""
+    """Config repo, and the two instances."""
 
     path: Path
     old: Path

@@ -41,7 +41,7 @@ class Record:
         self.runs.append({"exit_code": exit_code, "result": result})
 
     def text(self) -> str:
-        """All of it."""
+        """Return the whole record."""
         document = {"runs": self.runs, "audit": self._audit(), "ledger": self._rows()}
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
         for word, instead in self.words.items():

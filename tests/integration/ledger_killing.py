@@ -21,7 +21,7 @@ Choice = Callable[[Sequence[str]], Sequence[int]]
 
 
 def every(points: Sequence[str]) -> Sequence[int]:
-    """All of them."""
+    """Return all of them."""
     return range(len(points))
 
 

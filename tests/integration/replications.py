@@ -85,7 +85,7 @@ class End:
             list(threads.map(write, files))
 
     def files(self, name: str = "clicks", *, hidden: bool = False) -> dict[str, bytes]:
-        """All files below a name, with their bytes; feedctl's own only when asked for."""
+        """Return all files below a name, with their bytes; feedctl's own only when asked for."""
         try:
             found = dict(self._below(self.at(name)))
         except NotFound:

@@ -32,7 +32,7 @@ def place(request: pytest.FixtureRequest) -> CloudPlace:
 
 
 def uri(place: CloudPlace, directory: str = "") -> str:
-    """Where it is, as the owner of a feed writes it."""
+    """Return the URI, as the owner of a feed writes it."""
     if place.spec.scheme == "gs":
         return f"gs://{place.bucket}{directory}"
     return f"wasbs://{place.bucket}@{ACCOUNT}.blob.core.windows.net{directory}"

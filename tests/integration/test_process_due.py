@@ -1,4 +1,4 @@
-"""All instances that are due: which, in which order, again after a failure, and beside other runs."""
+"""Due instances: which, in which order, again after a failure, and beside other runs."""
 
 from __future__ import annotations
 

@@ -87,11 +87,11 @@ class ValidatedRuns(Runs):
 
     @property
     def staging(self) -> Path:
-        """Where outputs wait."""
+        """Staging directory of the outputs."""
         return self.directory / "data/counts/.feedctl-staging"
 
     def waits(self, key: str) -> bool:
-        """Whether the output of an instance waits at the gate."""
+        """Return whether the output of an instance is staged."""
         return (self.staging / self.at("counts", key).name).exists()
 
     def release(self) -> None:
@@ -157,7 +157,7 @@ def killed_and_run_again(runs: ValidatedRuns, key: str, moment: str, *, is_bad: 
 
 
 def is_there(place: Path, name: str) -> bool:
-    """Whether a directory, or its manifest of the gate, is there."""
+    """Return whether a staged directory, or its manifest, is there."""
     return (place / name).exists() if place.name != ".feedctl-staging" else (place / f"{name}.blocked.json").exists()
 
 

@@ -86,7 +86,7 @@ class Scene:
 
     @property
     def uri(self) -> str:
-        """Where the instance is at the target."""
+        """Place of the instance at the target."""
         return f"{self.copying.target.uri}/{INSTANCE}"
 
     def write(self, generation: int) -> None:
@@ -101,7 +101,7 @@ class Scene:
             flag.touch()
 
     def look(self) -> tuple[bool, set[tuple[str, str]]]:
-        """Whether the flag is at the target, and the generations of its parts."""
+        """Return whether the flag is at the target, and the generations of its parts."""
         store, directory = reads_of(self.uri)
         return store.flag(f"{directory}/{FLAG}") is not None, generations(store, directory, PARTS)
 

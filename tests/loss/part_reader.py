@@ -91,7 +91,7 @@ def generations(store: Reads, directory: str, parts: Sequence[str]) -> set[tuple
 
 
 def is_mixed(found: set[tuple[str, str]]) -> bool:
-    """Whether a part is missing, or of another generation than others of its source."""
+    """Return whether a part is missing, or of another generation than others of its source."""
     return len(dict(found)) < len(found) or MISSING in dict(found).values()
 
 

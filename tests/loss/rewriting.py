@@ -31,7 +31,7 @@ from toolkit.runs.stop import NeverStopped
 
 KEY = KEYS[0]
 LATER = datetime(2026, 3, 20, 12, tzinfo=UTC)
-"""All instances of the day are older than the limit then."""
+"""Time at which all instances of the day are older than the limit."""
 PARTS = 4
 _SECONDS = 30.0
 

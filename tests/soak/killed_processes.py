@@ -25,7 +25,7 @@ def python_workers(jvm: int) -> list[int]:
 
 
 def all_below(pid: int) -> list[int]:
-    """All that a process has started, and all that these have, in the order of their starts from each."""
+    """Return all descendants of a process, each child before its own children."""
     return [each for child in _children(pid) for each in (child, *all_below(child))]
 
 

@@ -44,7 +44,7 @@ class Layout:
 
     @property
     def values_at(self) -> tuple[int, ...]:
-        """Where among these names any one may stand."""
+        """Positions among these names at which any name may be."""
         return tuple(at for at, name in enumerate(self.names.split("/")) if name == VALUE)
 
     def name_at(self, instant: datetime, zone: str, *values: str) -> str:
@@ -55,7 +55,7 @@ class Layout:
         return "/".join([self.base, *names])
 
     def instants(self, path: str, zone: str) -> tuple[datetime, ...]:
-        """All instants that a path is the name of, oldest first; none: it is no instance's."""
+        """Return all instants that a path is the name of, oldest first; empty: the path is not an instance."""
         names = self._neutral(path)
         return () if len(names) != self.depth else _instants("/".join(names), self.names, zone)
 
@@ -68,7 +68,7 @@ class Layout:
         return next(iter(_instants("/".join(names), pattern, zone)), None)
 
     def is_on_the_way(self, path: str, *, dated: bool) -> bool:
-        """Whether a path is a directory between the base and instances; only `dated` ones may have a year in it."""
+        """Return whether a path is a directory between base and instances; only `dated` ones may have a year in it."""
         names = self._neutral(path)
         return 0 < len(names) < self.depth and (dated or "%Y" not in "/".join(self.names.split("/")[: len(names)]))
 

@@ -133,7 +133,7 @@ class Worker:
             self._confirm("failed", job.run.run_id)
 
     def _steps(self, ref: JobRef, job: StartedJob) -> bool:
-        """Whether all of them succeeded."""
+        """Return whether all of them succeeded."""
         for step in job.steps_to_run:
             self._write(partial(init_step, ref=ref, step=step))
             if self._chance.random() < self._fails:

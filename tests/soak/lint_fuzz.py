@@ -13,7 +13,7 @@ from tests.soak.lint_values import KEYS, WORDS, Node, date, expression, frequenc
 
 Files = MutableMapping[str, bytes]
 Slot = tuple[dict[str, Node] | list[Node], str | int]
-"""Where a value hangs: the mapping or list, and its key or position there."""
+"""Parent of a value: the mapping or list, and its key or position there."""
 
 Change = Callable[[list[Slot], random.Random], None]
 

@@ -1,4 +1,4 @@
-"""Where a random tree is made and looked at, past the product: a directory of this machine, or one of an HDFS."""
+"""Place of a random tree outside of the product: a directory of this machine, or one of an HDFS."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OUTSIDE = "/outside"
 
 
 class Store(Protocol):
-    """Where the product finds a feed.
+    """Store of a feed.
 
     Attributes:
         endpoint: the URI that the feed's paths are below.
@@ -71,7 +71,7 @@ class Place(Store, Protocol):
         ...
 
     def has(self, path: str) -> bool:
-        """Whether something is at a path."""
+        """Return whether something is at a path."""
         ...
 
 

@@ -213,12 +213,12 @@ class _Readers:
             assert own in ((old, new, {}) if is_aside else (old, new)), f"hour {number} is half there {moment}"
 
     def are_own_names_there(self) -> bool:
-        """Whether something that a run made for itself is in the directory of the feed."""
+        """Return whether a staging name of a run is in the directory of the feed."""
         return bool(_own_names(self.target))
 
 
 def _files(target: End) -> dict[str, bytes]:
-    """All files of the feed with their bytes; empty ones are not opened, since there are many."""
+    """Return all files of the feed with their bytes; empty ones are not opened, since there are many."""
     client = hdfs_native.Client(f"hdfs://{target.root.authority}")
 
     def content(found: hdfs_native.FileStatus) -> tuple[str, bytes]:

@@ -84,7 +84,7 @@ class Case:
         return _moved(effective, self.limit, -1, self.calendar_zone)
 
     def is_held(self, tree: Tree) -> bool:
-        """Whether a hold file, or whatever has its name, is in the base of any location."""
+        """Return whether a hold file, or anything with its name, is in the base of any location."""
         return any(f"{layout.base}/{HOLD_FILE}" in tree for layout in self.layouts)
 
     def evicted(self, tree: Tree) -> dict[str, Layout]:

@@ -77,6 +77,6 @@ class ActiveMQServer:
 
 
 def is_listening(port: int) -> bool:
-    """Whether somebody accepts connections there."""
+    """Return whether the port accepts connections."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

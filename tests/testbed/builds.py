@@ -68,7 +68,7 @@ class Build:
 
     @property
     def directory(self) -> Path:
-        """Where it is kept; it exists only when it is complete."""
+        """Folder of the build; it exists only when it is complete."""
         content = b"".join((_HERE / self.name / file).read_bytes() for file in self.files)
         return self.cache / f"{self.name}-{hashlib.sha256(content).hexdigest()[:_DIGEST_CHARACTERS]}"
 

@@ -41,7 +41,7 @@ class Controller:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still runs."""
+        """True if it still runs."""
         try:
             return Controller.of(self.pid) == self
         except OSError:
@@ -49,7 +49,7 @@ class Controller:
 
     @property
     def address(self) -> str:
-        """Where its supervisor listens: an abstract socket, which at most one process has and which dies with it."""
+        """Address of its supervisor: an abstract socket, which at most one process has and which dies with it."""
         return f"\0{_NAME}{self.pid}-{self.started}"
 
     @property

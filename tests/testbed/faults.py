@@ -73,7 +73,7 @@ class Fault:
     piece: int = 1
 
     def matches(self, seen: Seen) -> bool:
-        """Whether it is about this request."""
+        """Return whether the fault is for this request."""
         return (
             self.method in {"", seen.method}
             and re.search(self.path, seen.path) is not None
@@ -88,7 +88,7 @@ class _Planned:
     done: int = 0
 
     def takes(self, seen: Seen) -> bool:
-        """Whether the request meets the fault; counts it."""
+        """Return whether the request meets the fault; count it."""
         if self.done == self.fault.times or not self.fault.matches(seen):
             return False
         before, self.matched = self.matched, self.matched + 1

@@ -1,4 +1,4 @@
-"""Whether an HDFS is ready, as its servers tell over JMX."""
+"""Readiness of an HDFS, as its servers report it over JMX."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.testbed.waiting import becomes_true, state
 
 
 def is_ready(namenode_http: int, datanode_http: int) -> bool:
-    """Whether the NameNode is out of safe mode, knows its DataNode, and the DataNode works."""
+    """Return whether the NameNode is out of safe mode, knows its DataNode, and the DataNode works."""
     system = _bean(namenode_http, "Hadoop:service=NameNode,name=FSNamesystemState")
     namenode = _bean(namenode_http, "Hadoop:service=NameNode,name=NameNodeInfo")
     datanode = _bean(datanode_http, "Hadoop:service=DataNode,name=DataNodeInfo")
@@ -17,7 +17,7 @@ def is_ready(namenode_http: int, datanode_http: int) -> bool:
 
 
 def becomes_ready(namenode_http: int, datanode_http: int, *, seconds: float) -> bool:
-    """Whether it is ready within the time."""
+    """Return whether it is ready within the time."""
     return becomes_true(lambda: is_ready(namenode_http, datanode_http), seconds=seconds)
 
 

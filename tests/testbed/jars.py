@@ -42,7 +42,7 @@ class MavenFailed(Exception):  # noqa: N818
 
 
 def default_cache() -> Path:
-    """Where they are kept: under XDG_CACHE_HOME, else ~/.cache."""
+    """Return the folder of the downloads: under XDG_CACHE_HOME, else ~/.cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "feedctl" / "testbed"
 
 
@@ -62,7 +62,7 @@ class Jars:
 
     @property
     def directory(self) -> Path:
-        """Where exactly these jars are kept; it exists only when they are complete and checked."""
+        """Folder of exactly these jars; it exists only when they are complete and checked."""
         digest = hashlib.sha256(self.pom.read_bytes() + self.sums.read_bytes()).hexdigest()
         return self.cache / digest[:_DIGEST_CHARACTERS]
 

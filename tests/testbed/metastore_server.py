@@ -107,7 +107,7 @@ class MetastoreServer:
 
 
 def answers(port: int) -> bool:
-    """Whether a metastore answers there."""
+    """Return whether a metastore answers at the port."""
     try:
         return bool(metastore_version(Address(host="127.0.0.1", port=port)))
     except (OSError, NotThrift):

@@ -118,7 +118,7 @@ class Program:
             self._process.wait()
 
     def check(self, *, ready: Callable[[], bool]) -> bool:
-        """Whether it is ready.
+        """Return whether it is ready.
 
         Raises:
             DidNotStart: it has ended.

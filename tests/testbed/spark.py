@@ -65,7 +65,7 @@ class SparkStandalone:
 
     @property
     def environment(self) -> dict[str, str]:
-        """All of the environment that spark-submit needs."""
+        """Environment that spark-submit needs."""
         return java.environment() | quick_spark() | {"SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1"}
 
     def wait_idle(self) -> None:

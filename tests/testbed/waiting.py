@@ -12,7 +12,7 @@ _ANSWER_SECONDS = 5
 
 
 def becomes_true(condition: Callable[[], bool], *, seconds: float) -> bool:
-    """Whether the condition holds within the time."""
+    """Return whether the condition holds within the time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

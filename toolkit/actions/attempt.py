@@ -41,7 +41,7 @@ class FailedAttempt:
 
     @property
     def was_stopped(self) -> bool:
-        """Whether the run was stopped, or a condition called the effect off; else it failed."""
+        """True if the run was stopped or a condition called the effect off; else the attempt has failed."""
         return self.refusal is not None or self.code == INTERRUPTED
 
     def of(self, item: I) -> ItemResult[I]:

@@ -88,7 +88,7 @@ class Guard:
     _here: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
     def may_begin(self) -> bool:
-        """Whether the run may go on; once it may not, it never may again."""
+        """Return whether the run may go on; after the first False it stays False."""
         if self.stopped is None:
             try:
                 self.run.check()
@@ -173,7 +173,7 @@ class Guard:
         return None
 
     def is_silent(self, base: CanonicalPath) -> bool:
-        """Whether the store that a path is on is left alone, since it does not answer."""
+        """Return whether the store of a path is skipped because it does not answer."""
         return _store(base) in self._silent
 
     def note_unanswered(self, system: FileSystem, base: CanonicalPath) -> None:

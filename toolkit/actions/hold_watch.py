@@ -45,7 +45,7 @@ class NewHolds(Protocol):
     """Holds that were added by command since the run read them."""
 
     def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
-        """Whether one is on any of these feeds, each with its cluster.
+        """Return whether a hold is on any of these feeds, each with its cluster.
 
         Raises:
             Unavailable: it is unknown now.
@@ -117,7 +117,7 @@ class HoldWatch(Condition):
             return self._failure
 
     def holds(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> bool:
-        """Whether there is a hold by now; asked before items go.
+        """Return whether a hold exists by now; called before items are removed.
 
         Raises:
             Unreachable: a store does not answer.
@@ -137,7 +137,7 @@ class HoldWatch(Condition):
         return self._look(base, began)
 
     def _is_due(self, own: int, *, must_look: bool) -> bool:
-        """Whether the item with this number must not begin on what is known now."""
+        """Return whether the holds must be read again before the item with this number begins."""
         looks = self._looks
         times = 1 if looks.looker is None else 2
         is_old = own - looks.item >= times * ITEMS_BETWEEN_LOOKS

@@ -22,7 +22,7 @@ class Target(Protocol):
 
     @property
     def cluster(self) -> str:
-        """Where."""
+        """Name of the cluster."""
         ...
 
     @property
@@ -51,7 +51,7 @@ class WorkItem(Protocol):
 
     @property
     def uri(self) -> str:
-        """Where its effect is."""
+        """URI of the data that the effect changes."""
         ...
 
     @property

@@ -111,7 +111,7 @@ class Publication:
 
     @cached_property
     def directories(self) -> bool:
-        """Whether both sides have directories, so that they are copied and compared too."""
+        """True if both stores have directories, which are then copied and compared as well."""
         return all(self.work.stores(end).capabilities.directories for end in (self.source, self.unit))
 
     def tree(self, root: CanonicalPath) -> Tree | None:

@@ -162,7 +162,7 @@ class ActionResult(Generic[T, I, D]):
 
     @property
     def _are_all_refused(self) -> bool:
-        """Whether nothing but limits of their own keeps targets from being done."""
+        """True if every target that is not done is refused by a limit of its own."""
         failing = [each for each in self.targets if Outcome.FAILED in each.outcomes()]
         return all(each.plan.refused is not None and each.stopped is None for each in failing)
 
@@ -173,7 +173,7 @@ class ActionResult(Generic[T, I, D]):
 
     @property
     def _are_all_skipped(self) -> bool:
-        """Whether all targets that the run could have looked at were skipped."""
+        """True if every target that the run could reach was skipped."""
         targets = [(each.plan.target, each.plan.skipped) for each in self.targets]
         could_run = [why for target, why in targets if not isinstance(target, NoTarget) or target.could_start]
         skipped = [why is not None and not why.is_settled for why in could_run]

@@ -109,7 +109,7 @@ class StagedUnit:
 
     @property
     def place(self) -> CanonicalPath:
-        """Where it is staged."""
+        """Staging place of the unit."""
         return staging_place(self.unit, self.top)
 
     def copied_before(self, identity: str, is_whole: Callable[[], bool]) -> dict[str, str] | None:

@@ -83,7 +83,7 @@ class InstanceStaging:
         is_copy: bool = False,
         by: Collection[int] | None = None,
     ) -> bool:
-        """Whether a unit that is one directory was validated and may be published; validates nothing.
+        """Return whether a unit that is one directory was validated and may be published; validate nothing.
 
         Args:
             unit: its final place.

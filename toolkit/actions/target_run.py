@@ -123,7 +123,7 @@ class TargetRun(Generic[T, I, D]):
         self._note(tuple(_shortened(loop.notes)))
 
     def _batches(self) -> Batches[I]:
-        """All items, in their order and each once; else the run would end well without what was left out.
+        """Return all items, in their order and each once; an omitted item would let the run end well without it.
 
         Raises:
             ValueError: the action divides its plan otherwise; of a generator, the batches say so as they are made.

@@ -161,7 +161,7 @@ class Validator(Protocol):
         ...
 
     def may_publish(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
-        """Whether this data, where it is now, was validated and may be published; validates nothing.
+        """Return whether this data, where it is now, was validated and may be published; validate nothing.
 
         Args:
             written: the data.

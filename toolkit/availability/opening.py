@@ -56,7 +56,7 @@ def no_metastore(cluster: Cluster) -> Metastore:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataAccess:
-    """Where the data of feeds are looked at; nothing is changed through it but what a store's user does himself.
+    """Read access to the data of feeds; it changes only what any user of a store changes.
 
     Attributes:
         stores: the store that a path is on.

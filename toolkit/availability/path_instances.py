@@ -47,7 +47,7 @@ class PathInstances:
     storage: Callable[[CanonicalPath], FileSystem]
 
     def path_of(self, instant: datetime) -> CanonicalPath:
-        """Where an instance is, or would be.
+        """Return the path of an instance, present or not.
 
         Raises:
             ElError: the template has a variable without a value.
@@ -72,7 +72,7 @@ class PathInstances:
                 yield from self._looked(window, presence, pool)
 
     def is_ready(self, instant: datetime) -> bool:
-        """Whether an instance is complete: its directory exists, with the availability flag if the feed has one."""
+        """Return whether an instance is complete: its directory exists, with the availability flag if it has one."""
         return is_ready(self._system, self.path_of(instant), self.flag)
 
     def counted(self) -> CountedInstances:

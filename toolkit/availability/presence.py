@@ -1,4 +1,4 @@
-"""Whether something is at a path, and which names of a directory are there, by few calls."""
+"""Existence of paths and names in a directory, found by few calls."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def is_there(system: FileSystem, path: CanonicalPath) -> bool:
-    """Whether something is at a path."""
+    """Return whether something is at a path."""
     return find_status(system, path) is not None
 
 
 def is_ready(system: FileSystem, path: CanonicalPath, flag: str) -> bool:
-    """Whether an instance may be read: by its flag, or the directory or file itself when the feed has none.
+    """Return whether an instance may be read: by its flag, or its directory or file when the feed has no flag.
 
     Args:
         system: the store.
@@ -91,7 +91,7 @@ class Presence:
         return found
 
     def is_absent(self, path: CanonicalPath) -> bool:
-        """Whether it is known that nothing is there, since it or a directory above it was seen to be absent."""
+        """Return whether the path is known to be absent, since it or a directory above it was seen to be absent."""
         return any(each in self._absent for each in self._up_from(path))
 
     def note_missing(self, parent: CanonicalPath) -> None:

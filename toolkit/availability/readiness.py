@@ -45,7 +45,7 @@ class CountedInstances:
     _listed: dict[tuple[CanonicalPath, int], frozenset[str] | None] = field(default_factory=dict, init=False)
 
     def __contains__(self, instant: object) -> bool:
-        """Whether an instance may be read.
+        """Return whether an instance may be read.
 
         Raises:
             StorageError: the store refuses, or does not answer.

@@ -79,7 +79,7 @@ class FeedInstances(Protocol):
         ...
 
     def is_ready(self, instant: datetime) -> bool:
-        """Whether one instance may be read: one call. Raises as `look` does."""
+        """Return whether one instance may be read, by one call. Raises as `look` does."""
         ...
 
     def counted(self) -> Container[datetime]:

@@ -79,7 +79,7 @@ class TableInstances:
         return (self._found(each, listed) for each in instants)
 
     def is_ready(self, instant: datetime) -> bool:
-        """Whether the instance has a partition."""
+        """Return whether the instance has a partition."""
         return self.counted().has(instant)
 
     def counted(self) -> ListedPartitions:
@@ -112,11 +112,11 @@ class ListedPartitions:
     _answers: dict[datetime, bool] = field(default_factory=dict, init=False)
 
     def __contains__(self, instant: object) -> bool:
-        """Whether an instance may be read. Raises as `has`."""
+        """Return whether an instance may be read. Raises as `has`."""
         return isinstance(instant, datetime) and instant in self.sequence and self.has(instant)
 
     def has(self, instant: datetime) -> bool:
-        """Whether the partition of an instance is there, an instance of the feed's validity or not.
+        """Return whether the partition of an instance is there, an instance of the feed's validity or not.
 
         Raises:
             CatalogError: there is no such table, its keys do not fit, or the metastore does not answer.
@@ -158,7 +158,7 @@ class ListedPartitions:
 
     @cached_property
     def _is_whole(self) -> bool:
-        """Whether the values of an instance are the name of one partition, which has no other spelling."""
+        """True if the values of an instance are the name of one partition, which has no other spelling."""
         return not self._integers and len(self._table.keys) == len(self._keys)
 
     @cached_property

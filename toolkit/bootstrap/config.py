@@ -33,7 +33,7 @@ class RepoRequest:
 
     @property
     def location(self) -> Path:
-        """Where the config repo is.
+        """Path or URL of the config repo.
 
         Raises:
             InvalidInput: it is not there.
@@ -57,7 +57,7 @@ def open_config(repo: RepoRequest, *, for_mutation: bool = False, allow_dirty: b
 
 
 def load_repository(repo: RepoRequest) -> Repository:
-    """All entities of the config repo that a command means, for reading.
+    """Return all entities of the config repo that a command means, for reading.
 
     Raises:
         ConfigError: all problems of all files.
@@ -67,7 +67,7 @@ def load_repository(repo: RepoRequest) -> Repository:
 
 
 def load_entities(snapshot: Snapshot, repo: RepoRequest) -> Repository:
-    """All entities of a config repo; of one that was found right before, from the user's cache.
+    """Return all entities of a config repo, from the user's cache if it was loaded right before.
 
     Raises:
         ConfigError: all problems of all files.

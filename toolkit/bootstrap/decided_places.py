@@ -1,4 +1,4 @@
-"""Where blocked data of an instance can be: computed from the config repo and the metastore.
+"""Places where blocked data of an instance can be, computed from the config repo and the metastore.
 
 A validation result of the ledger names places. What a decision lists, or removes, is one of those computed here.
 """
@@ -81,7 +81,7 @@ class DecidedPlaces:
         return self._waits_for_table(place, self._storage.table) or place in self._locations
 
     def _is_of_path(self, place: CanonicalPath) -> bool:
-        """Whether a place is the instance, a part of it, or the staging place of either."""
+        """Return whether a place is the instance, a part of it, or the staging place of either."""
         path = self._storage.at(self._instant).paths.get(LocationType.DATA)
         if path is None:
             return False
@@ -94,7 +94,7 @@ class DecidedPlaces:
         return staging_place(unit) == place and (unit == instance or unit.is_within(instance))
 
     def _waits_for_table(self, place: CanonicalPath, uri: TableUri) -> bool:
-        """Whether a place is in the staging directory of the table, under the name of a partition of the instance."""
+        """Return whether a place is in the table's staging directory, under the name of a partition of the instance."""
         staging = None if self._root is None else self._root.child(STAGING_DIRECTORY)
         if staging is None or not place.is_within(staging):
             return False

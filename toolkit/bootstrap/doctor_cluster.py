@@ -70,14 +70,14 @@ class ClusterChecks:
 
     @property
     def is_kerberos(self) -> bool:
-        """Whether the cluster asks for Kerberos."""
+        """True if the cluster asks for Kerberos."""
         try:
             return asks_for_kerberos(self._settings(self._endpoint(self.cluster.default_fs)))
         except FeedctlError:  # a check says so
             return False
 
     def checks(self) -> Iterator[Check]:
-        """All of them."""
+        """Return the checks of the cluster."""
         yield self._check("write", partial(self._answers, self.cluster.default_fs))
         readonly = self.cluster.interfaces.readonly
         if readonly is not None:

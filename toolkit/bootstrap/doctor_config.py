@@ -69,7 +69,7 @@ def config_found(repo: RepoRequest, now: datetime) -> ConfigFound:
 
 
 def audit_file_findings(snapshot: Snapshot, repo: RepoRequest) -> Iterator[CheckResult]:
-    """Whether the audit file that an action would open can be written.
+    """Check that the audit file that an action would open can be written.
 
     Raises:
         InvalidInput: its place cannot be told.

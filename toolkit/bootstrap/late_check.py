@@ -222,7 +222,7 @@ def _known(ledger: Ledger, site: ProcessSite, checks: Sequence[DueCheck]) -> Kno
 
 
 def _is_current(due: DueCheck, known: Known) -> bool:
-    """Whether nobody has run the instance since; what that has read is looked at the next time."""
+    """Return whether the instance has not run since; a newer run is checked the next time."""
     newest = known.get(due.instance_key)
     return newest is None or newest.run_id == due.run_id or newest.status is not RunStatus.SUCCEEDED
 

@@ -59,7 +59,7 @@ class LedgerHolds:
         return tuple(map(holds.as_entity_hold, self.found))
 
     def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
-        """Whether a hold was added on any of these feeds, each with its cluster, since they were read.
+        """Return whether a hold was added on any of these feeds, each with its cluster, since they were read.
 
         Raises:
             LedgerUnavailable: it cannot be read now.

@@ -141,7 +141,7 @@ def open_ledger_at(url: str, *, named_by: str, variables: Variables) -> Ledger:
 
 
 def location_for(repo: RepoRequest) -> LedgerLocation:
-    """Where the ledger is that a command means.
+    """Return where the ledger is that a command means.
 
     Raises:
         InvalidInput: no ledger is named, or its URL cannot be used, or there is no usable config repo.
@@ -181,7 +181,7 @@ def ledger_of(snapshot: Snapshot, settings: RepoSettings, variables: Variables, 
 
 
 def location_of(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> LedgerLocation:
-    """Where the ledger is: FEEDCTL_LEDGER, else `ledger:` of repo.yaml with the environment's overlay.
+    """Return where the ledger is: FEEDCTL_LEDGER, else `ledger:` of repo.yaml with the environment's overlay.
 
     Raises:
         NoLedgerNamed: neither is there.

@@ -1,4 +1,4 @@
-"""Where the steps of processes run on this machine: their scripts, logs and environment."""
+"""Place of the steps of processes on this machine: scripts, logs and environment."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResultPlace:
-    """Where a result goes.
+    """Destination of a result.
 
     Attributes:
         path: under the name by which the store is known to its cluster.

@@ -86,13 +86,13 @@ def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
 
 
 def message_path(target: FeedTarget) -> str:
-    """Where messages say that the instances of a feed are: the directory above them, or the table."""
+    """Return the place that messages name for the instances of a feed: the directory above them, or the table."""
     table = target.table
     return str(target.locations[0].base) if table is None else f"catalog:{table.name.database}:{table.name.table}"
 
 
 def place_of(repository: Repository, target: FeedTarget, key: str) -> str:
-    """Where a key of a feed's retention is written, for its cluster or for all; see `RetentionAction.place_of`."""
+    """Return where a key of a feed's retention is written, for its cluster or for all clusters."""
     names = [each.name for each in repository.feed(target.feed).clusters]
     path: Pointer = tuple(key.split("."))
     own: Pointer = ("clusters", names.index(target.cluster), "retention", *path)

@@ -25,7 +25,7 @@ def schedule_of(
     master: str | None = None,
     deploy_mode: DeployMode | None = None,
 ) -> Schedule:
-    """All scheduled actions.
+    """Return all scheduled actions.
 
     Args:
         repo: the config repo.

@@ -51,7 +51,7 @@ def settings_about(scheme: str, cluster: Cluster) -> dict[str, str]:
 
 
 def speaks_of(cluster: Cluster, scheme: str, authority: str) -> bool:
-    """Whether a cluster says anything about a store that is none of its end points.
+    """Return whether a cluster has settings for a store that is not one of its end points.
 
     Settings of object stores are about every bucket; those of HDFS are about the name services that they name.
     """

@@ -128,7 +128,7 @@ def _validator(context: ActionContext, feed: Feed, work: RunContext) -> SuiteVal
 
 
 def _of_table(validation: FeedValidation, instant: datetime, work: RunContext) -> Written:
-    """All partitions of that time, where readers find them."""
+    """Return all partitions of that time, where readers find them."""
     feed, cluster = validation.feed, validation.cluster
     uri = uri_of(feed, cluster)
     address = instance_address(uri, cluster, instant)

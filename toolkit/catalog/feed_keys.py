@@ -1,4 +1,4 @@
-"""Whether the partition keys of a table are those that a feed names, and whether dates can be in them."""
+"""Comparison of a table's partition keys with those that a feed names, and of their types with dates."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _in_query(query: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_in(place: CanonicalPath, directory: CanonicalPath) -> bool:
-    """Whether a place is a directory or below it, where HDFS and WebHDFS of one host are one store."""
+    """Return whether a place is a directory or below it, where HDFS and WebHDFS of one host are one store."""
     if {place.scheme, directory.scheme} <= _HDFS and place.scheme != directory.scheme:
         place = replace(place, scheme=directory.scheme, authority=_host(place))
         directory = replace(directory, authority=_host(directory))

@@ -45,7 +45,7 @@ class TableKind(StrEnum):
 
     @property
     def is_view(self) -> bool:
-        """Whether a query made it."""
+        """True if the table is a view."""
         return self in {TableKind.VIEW, TableKind.MATERIALIZED_VIEW}
 
 
@@ -100,7 +100,7 @@ class Skew:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StorageDescriptor:
-    """Where the data of a table or partition are, and how they are to be read.
+    """Location and file format of a table or partition.
 
     Attributes:
         location: a URI as the metastore has it; None for a view.

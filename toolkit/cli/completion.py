@@ -33,7 +33,7 @@ _PATIENCE = 2.0
 
 
 def is_completing(program: str) -> bool:
-    """Whether a shell asks for completions, and for nothing else.
+    """Return whether a shell requests completions.
 
     Args:
         program: the name of the command.

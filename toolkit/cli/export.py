@@ -25,7 +25,7 @@ class DriverAt(StrEnum):
     """The values of `--deploy-mode`: those of the schema, which takes longer to load than `--help` to answer."""
 
     CLIENT = "client"
-    """Where spark-submit is started."""
+    """The place where spark-submit is started."""
     CLUSTER = "cluster"
     """In the cluster."""
 

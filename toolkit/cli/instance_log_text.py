@@ -114,7 +114,7 @@ class LogTexts:
 
     @property
     def has_some(self) -> bool:
-        """Whether there was a log to show."""
+        """True if there was a log to show."""
         return bool(self._logs)
 
     def show(self, found: InstanceLogs) -> bool:
@@ -166,7 +166,7 @@ class LogTexts:
         return None
 
     def _own(self, run: Run, step: str) -> Path | None:
-        """Where the log of a step is, computed: a row of the ledger names it, and no other file is printed."""
+        """Return the computed path of a step's log; a row of the ledger names it, and no other file is printed."""
         if self.base is None:
             return None
         name = StepRunName(

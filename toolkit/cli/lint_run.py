@@ -244,7 +244,7 @@ def exit_code(report: LintReport) -> ExitCode:
 
 
 def for_terminal() -> bool:
-    """Whether a person looks at what is printed."""
+    """Return whether a person looks at what is printed."""
     return sys.stdout.isatty()
 
 

@@ -38,7 +38,7 @@ class PrintableStream:
 
     @property
     def rich_proxied_file(self) -> _StyledStream:
-        """Where rich writes, which looks for this name: its colours stay, and nothing else that drives a terminal."""
+        """The file that rich writes to, under the name it looks for: colours stay, other terminal controls do not."""
         return _StyledStream(self._raw)
 
     def __getattr__(self, name: str) -> object:

@@ -41,7 +41,7 @@ class Checkout:
         return next((each for each in places if not {each.lstat().st_uid, each.stat().st_uid} <= set(trusted)), None)
 
     def may_define_filters(self) -> bool:
-        """Whether its config may define filters, itself or in a file that it includes; rather yes than no."""
+        """Return whether the checkout's config may define filters, itself or in an included file; True if unsure."""
         texts = [_read(file).lower() for file in self._configs()]
         return any(word in text for text in texts for word in (b"filter", b"include"))
 

@@ -174,7 +174,7 @@ def _require_owner(checkout: Checkout, command: Sequence[str]) -> None:
 
 
 def _is_safe(top: Path) -> bool:
-    """Whether the operator trusts a directory whoever owns it; no checkout's own config has a say in that."""
+    """Return whether the operator trusts a directory in git's own config; the checkout's config is not read for it."""
     question = ["config", "--type=path", "-z", "--get-all", "safe.directory"]
     try:
         listed = _run(Path("/"), ["--git-dir=/dev/null"], question, also_kept=_CONFIG_VARIABLES)
@@ -219,7 +219,7 @@ def _commit_time(commit: str, header: bytes) -> datetime:
 
 
 def list_tree(directory: Path, commit: str) -> tuple[TreeEntry, ...]:
-    """All files of a commit at and below a directory of the checkout."""
+    """Return all files of a commit at and below a directory of the checkout."""
     output = run_git(directory, ["ls-tree", "-r", "-z", commit])
     return tuple(_tree_entry(line) for line in os.fsdecode(output).split("\0") if line)
 
@@ -272,7 +272,7 @@ def ignored_files(directory: Path) -> tuple[str, ...]:
 
 
 def is_ignored(directory: Path) -> bool:
-    """Whether the checkout around a directory ignores it, as build output."""
+    """Return whether the checkout around a directory ignores it, as build output."""
     try:
         run_git(directory, ["check-ignore", "--quiet", "--", "."])
     except GitFailed as error:

@@ -1,4 +1,4 @@
-"""Whether somebody may write into a directory, or make a file: nothing is made or written to find out."""
+"""Write access to directories and files, found without making or writing anything."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def local_actor() -> Actor:
 
 
 def write_access(status: FileStatus, actor: Actor) -> Access:
-    """Whether the actor may make and remove entries in the directory."""
+    """Return whether the actor may make and remove entries in the directory."""
     bits = status.permission
     if bits is None:
         return Access.UNKNOWN

@@ -1,4 +1,4 @@
-"""Whether Spark's executors have what the driver has, and reach what it reaches."""
+"""Checks that Spark's executors have what the driver has, and reach what it reaches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether HADOOP_CONF_DIR is what it should be, and what NameNodes say of themselves at their web address."""
+"""Checks of HADOOP_CONF_DIR, and what NameNodes report at their web addresses."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def name_node(url: str, bean_of: Beans = jmx_bean) -> NameNode:
 
 
 def web_addresses(authority: str, settings: Mapping[str, str]) -> Sequence[str]:
-    """Where the NameNodes of an `hdfs:` authority may have their web address.
+    """Return the possible web addresses of the NameNodes of an `hdfs:` authority.
 
     Raises:
         UnknownNameNodes: a name service whose settings do not say.

@@ -30,7 +30,7 @@ def python_findings() -> Iterator[CheckResult]:
 
 
 def kerberos_library() -> Iterator[CheckResult]:
-    """Whether the library is there that HDFS with Kerberos loads."""
+    """Return whether the library is installed that HDFS loads for Kerberos."""
     found = ctypes.util.find_library("gssapi_krb5")
     if found:
         yield ok(found)

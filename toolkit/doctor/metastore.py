@@ -1,4 +1,4 @@
-"""Whether a Hive metastore answers, and what it is; asked by the bytes of Thrift, so that no Java has to start."""
+"""Checks of a Hive metastore: reachability and version, by Thrift bytes, so that no Java starts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Reply:
 
 
 def metastore_findings(endpoint: str, seconds: float = _SECONDS) -> Iterator[CheckResult]:
-    """Whether the metastore accepts connections, its version as far as it tells it, and how many databases it has.
+    """Check the metastore: reachability, version as far as it reports one, and number of databases.
 
     Args:
         endpoint: of the cluster's `registry` interface.

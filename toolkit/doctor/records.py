@@ -1,4 +1,4 @@
-"""Whether the audit file and the ledger can be used; nothing is made or written to find out."""
+"""Checks that the audit file and the ledger can be used; nothing is made or written for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolkit.runs.audit import AuditPlace, require_appendable, why_not
 
 
 def audit_findings(place: AuditPlace, obstacle: Callable[[Path], str] = obstacle_to_making) -> Iterator[CheckResult]:
-    """Whether an action could begin its lines there; without it no action that changes something starts.
+    """Check that an action could append to the audit file; without it no action that changes data starts.
 
     Args:
         place: of the file.
@@ -43,7 +43,7 @@ _PLACE = "let this user write there, or name another place in repo.yaml or FEEDC
 
 
 def ledger_findings(examined: Callable[[], LedgerExamination], obstacle: Callable[[], str]) -> Iterator[CheckResult]:
-    """Whether this feedctl can work with the ledger.
+    """Check that this feedctl can work with the ledger.
 
     Args:
         examined: looks at it.

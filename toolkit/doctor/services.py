@@ -28,7 +28,7 @@ class Address:
 
 
 def addresses_of(endpoint: str) -> Sequence[Address]:
-    """All hosts with ports in an end point: ``host:1``, ``thrift://a:1,thrift://b:2``, ``failover:(tcp://a:1)``."""
+    """Return the hosts with ports of an end point: ``a:1``, ``thrift://a:1,thrift://b:2``, ``failover:(tcp://a:1)``."""
     found = _ADDRESS.finditer(endpoint)
     return [Address(host=each["host"].strip("[]"), port=int(each["port"])) for each in found]
 
@@ -43,7 +43,7 @@ def connect_error(address: Address, seconds: float = _CONNECT_SECONDS) -> str:
 
 
 def tcp_findings(endpoint: str) -> Iterator[CheckResult]:
-    """Whether the hosts of an end point can be connected to; one of several is enough for most clients."""
+    """Check that the hosts of an end point accept connections; one of several is enough for most clients."""
     addresses = addresses_of(endpoint)
     if not addresses:
         yield warning(f"{endpoint}: no host and port in it", todo="write it as host:port, or as a URL with a port")

@@ -1,4 +1,4 @@
-"""Whether stores answer, and whether the directories that feedctl needs are there and may be written to."""
+"""Checks that stores answer, and that the directories that feedctl needs exist and are writable."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BY_BITS = "by its permission bits; nothing was written to try"
 
 
 def answer_findings(path: CanonicalPath, opened: Opened) -> Iterator[CheckResult]:
-    """Whether the store of an end point answers, and how quickly.
+    """Check that the store of an end point answers, and how quickly.
 
     Raises:
         StorageError: it does not.
@@ -46,7 +46,7 @@ def answer_findings(path: CanonicalPath, opened: Opened) -> Iterator[CheckResult
 
 
 def location_findings(path: CanonicalPath, opened: Opened, actor: Actor) -> Iterator[CheckResult]:
-    """Whether a directory for feedctl's own work is there and may be written to.
+    """Check that a directory of feedctl's own exists and is writable.
 
     Raises:
         StorageError: the store does not tell.
@@ -68,7 +68,7 @@ def location_findings(path: CanonicalPath, opened: Opened, actor: Actor) -> Iter
 
 
 def base_findings(path: CanonicalPath, opened: Opened, actor: Actor, *, is_evicted: bool) -> Iterator[CheckResult]:
-    """Whether the fixed part of a feed's path is there and can be listed.
+    """Check that the fixed part of a feed's path exists and can be listed.
 
     Args:
         path: the fixed part.

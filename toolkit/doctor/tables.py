@@ -1,4 +1,4 @@
-"""Whether a table feed's table is there, is one that feedctl works on, and has partitions that belong to the feed."""
+"""Checks that a table feed's table exists, is supported, and has partitions that belong to the feed."""
 
 from __future__ import annotations
 

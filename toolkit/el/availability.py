@@ -14,7 +14,7 @@ Availability = Callable[[datetime], bool] | Container[datetime]
 
 
 def is_available(instance: datetime, availability: Availability) -> bool:
-    """Whether the instance is available."""
+    """Return whether the instance is available."""
     return instance in availability if isinstance(availability, Container) else availability(instance)
 
 

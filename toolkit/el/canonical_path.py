@@ -95,12 +95,12 @@ class CanonicalPath:
 
     @property
     def in_object_store(self) -> bool:
-        """Whether the store has objects under keys rather than directories (S3, GCS, Azure)."""
+        """True if the store has objects under keys rather than directories (S3, GCS, Azure)."""
         return self.scheme in _OBJECT_STORES
 
     @property
     def is_local(self) -> bool:
-        """Whether the machine itself has the store mounted."""
+        """True if the machine itself has the store mounted."""
         return self.scheme == "file"
 
     @property
@@ -129,7 +129,7 @@ class CanonicalPath:
         return CanonicalPath(self.scheme, self.authority, f"{self.path.removesuffix('/')}/{name}")
 
     def is_within(self, other: CanonicalPath) -> bool:
-        """Whether this path lies strictly below the other; a path is not within itself."""
+        """Return whether this path lies strictly below the other; a path is not within itself."""
         same_store = (self.scheme, self.authority) == (other.scheme, other.authority)
         return same_store and self.path != other.path and self.path.startswith(other.path.removesuffix("/") + "/")
 
@@ -144,7 +144,7 @@ class CanonicalPath:
         return self.path[len(other.path.removesuffix("/")) + 1 :]
 
     def meets(self, other: CanonicalPath) -> bool:
-        """Whether the two are the same path, or one lies below the other."""
+        """Return whether the two paths are equal, or one lies below the other."""
         return self == other or self.is_within(other) or other.is_within(self)
 
     def moved(self, base: CanonicalPath, to: CanonicalPath) -> CanonicalPath:
@@ -159,7 +159,7 @@ class CanonicalPath:
 
 
 def is_name(text: str) -> bool:
-    """Whether a path can have the text as one of its names; object keys allow more (``a//b``, ``a/../b``)."""
+    """Return whether a text can be a name in a path; object keys allow more (``a//b``, ``a/../b``)."""
     return bool(text) and "/" not in text and text not in {".", ".."} and "\0" not in text
 
 

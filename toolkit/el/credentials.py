@@ -34,7 +34,7 @@ _SHOWN = re.compile(r"(?:[A-Za-z0-9+.-]*:)?//")
 
 
 def has_credentials(address: str) -> bool:
-    """Whether the address of a store, from its scheme on, has a user or a password before the host or bucket."""
+    """Return whether the address of a store has a user or a password before the host or bucket."""
     return _STORE.match(address) is not None
 
 

@@ -33,7 +33,7 @@ class Unit(StrEnum):
 
     @property
     def is_elapsed(self) -> bool:
-        """Whether the unit is elapsed time; the others are calendar steps in a time zone."""
+        """True if the unit is elapsed time; the others are calendar steps in a time zone."""
         return self in _ELAPSED
 
 

@@ -37,7 +37,7 @@ class Function(StrEnum):
 
     @property
     def needs_availability(self) -> bool:
-        """Whether the answer depends on which instances are available."""
+        """True if the answer depends on which instances are available."""
         return self in (Function.LATEST, Function.FUTURE)
 
     @property

@@ -1,4 +1,4 @@
-"""Where the instances of a sequence lie: an endless grid of instants from its start on, found by arithmetic.
+"""Grid of instants of a sequence: endless from its start on, computed by arithmetic.
 
 A grid has no end: `floor` answers for any instant, and the sequence clips to its validity.
 """

@@ -73,7 +73,7 @@ class _Ends:
 
     @property
     def count_available(self) -> bool:
-        """Whether both ends count available instances; they must agree on it."""
+        """True if both ends count available instances; the ends must agree on it."""
         functions = {self.start.function, self.end.function}
         mixed = [function for function in functions if function.needs_availability]
         if mixed and len(functions) > 1:

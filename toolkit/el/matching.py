@@ -92,7 +92,7 @@ def choices(token: Token) -> tuple[str, ...] | None:
 
 
 def _is_open(token: Token) -> bool:
-    """Whether a part that begins at some place of a name may end at several."""
+    """Return whether a part that begins at one place of a name can end at several."""
     texts = choices(token)
     if texts is None:
         return isinstance(token, Variable) or (isinstance(token, Glob) and token.text == "*")

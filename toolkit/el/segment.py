@@ -67,7 +67,7 @@ class Segment:
         return tuple(token.name for token in self.tokens if isinstance(token, Variable))
 
     def chronological(self, known: Iterable[Field]) -> bool:
-        """Whether names sort as their dates do, once the fields of the names above it are known."""
+        """Return whether names sort as their dates do, once the fields of the names above are known."""
         due = [field for field in COARSE_TO_FINE if field not in set(known)]
         for token in self.tokens:
             if isinstance(token, DateField) and due and token.field is due[0]:

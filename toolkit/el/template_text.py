@@ -60,7 +60,7 @@ class TemplateText(ABC):
 
     @property
     def dated(self) -> bool:
-        """Whether there are date fields."""
+        """True if there are date fields."""
         return bool(self.pattern.fields)
 
     @property

@@ -18,7 +18,7 @@ class WaitPolicy(StrEnum):
     """Growth of waits."""
 
     PERIODIC = "periodic"
-    """All the same: d, d, d."""
+    """Equal delays: d, d, d."""
     BACKOFF = "backoff"
     """By one delay each: d, 2d, 3d."""
     EXP_BACKOFF = "exp_backoff"

@@ -150,7 +150,7 @@ def check_audit_file(text: str) -> None:
 
 
 def outside_audit_file(settings: RepoSettings) -> bool:
-    """Whether the repo names an audit file outside of itself, and does not accept that by the rule's name.
+    """Return whether the repo names an audit file outside of itself without accepting the rule by name.
 
     A path that is not relative counts as outside: where the repo is, is another matter on each machine.
     """

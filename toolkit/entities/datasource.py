@@ -10,7 +10,7 @@ from toolkit.entities.vocabulary import DatasourceType, Kind
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Credential:
-    """Where a password is found; exactly one of env, file and alias is given, never the password itself.
+    """Source of a password; exactly one of env, file and alias is given, never the password itself.
 
     Attributes:
         user: user name.

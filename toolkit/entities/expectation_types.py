@@ -38,7 +38,7 @@ class ExpectationType:
     on_spark: bool
 
     def allows(self, argument: str, value: Value) -> bool:
-        """Whether one of its arguments may have a value."""
+        """Return whether one of its arguments may have a value."""
         if value is None and argument in self.nullable:
             return True
         return _validator(json.dumps(self.arguments[argument])).is_valid(value)

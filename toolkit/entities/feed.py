@@ -24,7 +24,7 @@ class LateArrival:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedSchema:
-    """Where the schema of the data is described; not interpreted."""
+    """Location of the schema of the data; not interpreted."""
 
     location: str
     provider: str
@@ -85,7 +85,7 @@ class Feed:
 
     @property
     def is_table(self) -> bool:
-        """Whether the instances are partitions of a table."""
+        """True if the instances are partitions of a table."""
         return self.table is not None
 
     def find_cluster(self, name: str) -> FeedCluster | None:

@@ -83,7 +83,7 @@ FORMATS: Mapping[str, Callable[[str], object]] = {
 
 
 def allows(check: Callable[[str], object], text: str) -> bool:
-    """Whether a format allows a text.
+    """Return whether a format allows a text.
 
     Args:
         check: one of `FORMATS`.

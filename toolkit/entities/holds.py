@@ -27,11 +27,11 @@ class Hold:
     since: datetime | None = None
 
     def concerns(self, feed: str, cluster: str) -> bool:
-        """Whether the hold is about this feed on this cluster."""
+        """Return whether the hold is on this feed on this cluster."""
         return self.feed == feed and self.cluster in (None, cluster)
 
     def covers(self, instant: datetime) -> bool:
-        """Whether an instance of this time is held."""
+        """Return whether the hold covers an instance of this time."""
         after_start = self.start is None or self.start <= instant
         return after_start and (self.end is None or instant < self.end)
 

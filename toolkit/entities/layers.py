@@ -52,7 +52,7 @@ def merge_layers(layers: Sequence[Layer]) -> Document:
 
 
 def origin(layers: Sequence[Layer], merged: Document, pointer: Pointer) -> ValueOrigin | None:
-    """Where the value (or the nearest value around it) came from: the nearest layer that has it wins, as in merging."""
+    """Return the nearest layer that has the value or the nearest value around it; it wins, as in merging."""
     for length in range(len(pointer), -1, -1):
         for layer in reversed(layers):
             inner = _translate(layer.document, merged, pointer[:length])

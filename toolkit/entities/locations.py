@@ -1,4 +1,4 @@
-"""Where the instances of a path feed are: one template for each type of location."""
+"""Locations of the instances of a path feed: one template for each type of location."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

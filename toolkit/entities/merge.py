@@ -34,7 +34,7 @@ def _value(base: Value, overlay: Value) -> Value:
 
 
 def is_named_list(value: Value) -> TypeGuard[Sequence[Mapping[str, Value]]]:
-    """Whether a value is a list whose items are all mappings with a `name`."""
+    """Return whether a value is a list whose items are all mappings with a `name`."""
     return isinstance(value, list) and all(_is_mapping(item) and "name" in item for item in value)
 
 

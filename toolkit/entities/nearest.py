@@ -48,7 +48,7 @@ class _Names:
 
 
 def may_be_alike(one: str, other: str, ratio: float) -> bool:
-    """Whether two names may have a `SequenceMatcher.ratio` of so much at least; to compute it takes 50 times longer."""
+    """Return whether the `SequenceMatcher.ratio` of two names can reach a limit; 50 times faster than the ratio."""
     mine, theirs = _letters(one), _letters(other)
     shared = min(len(one) - (mine & ~theirs).bit_count(), len(other) - (theirs & ~mine).bit_count())
     return 2 * shared >= ratio * (len(one) + len(other))

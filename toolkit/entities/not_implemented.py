@@ -75,7 +75,7 @@ class Area(StrEnum):
     EXPORT = "export"
     """Export to a datasource."""
     SUBMISSION = "submission"
-    """Where, and how urgently, a run of an action is started."""
+    """Place and schedule of a run of an action."""
     NOTIFICATION = "notification"
     """Mail about the end of an instance; every action works without it."""
 

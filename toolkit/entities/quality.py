@@ -63,5 +63,5 @@ class Quality:
 
 
 def is_pii(tags: Mapping[str, str]) -> bool:
-    """Whether tags say that data are people's: the word pii is in the key or the value of one."""
+    """Return whether tags mark personal data: the word pii is in the key or the value of one."""
     return any("pii" in re.split(r"[^a-z0-9]+", text.lower()) for pair in tags.items() for text in pair)

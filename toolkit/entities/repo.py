@@ -153,5 +153,5 @@ class Environment:
     schedules: Schedules = field(default_factory=Schedules)
 
     def allows(self, cluster: str) -> bool:
-        """Whether it may act on a cluster of that name."""
+        """Return whether it may act on a cluster of that name."""
         return not self.clusters or cluster in self.clusters

@@ -43,7 +43,7 @@ class Selection:
     owner: str | None = None
 
     def takes(self, entity: Entity) -> bool:
-        """Whether an entity is wanted."""
+        """Return whether the entity is selected."""
         return (
             self.kind in {None, entity.KIND}
             and self.owner in {None, entity.owner}
@@ -124,7 +124,7 @@ class Repository:
         return _named(self.datasources, Kind.DATASOURCE, name)
 
     def entities(self) -> Iterator[Entity]:
-        """All usable entities, sorted by name."""
+        """Yield all usable entities, sorted by name."""
         for _, entry in sorted(self.entries.items()):
             if entry.entity is not None:
                 yield entry.entity

@@ -50,7 +50,7 @@ class FeedMaxDelete:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Archive:
-    """Where instances go with ``action: archive``.
+    """Destination of instances with ``action: archive``.
 
     Attributes:
         cluster: name; it may be the one that they are on.

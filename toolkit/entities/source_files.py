@@ -59,7 +59,7 @@ class ConfigFiles(Protocol):
 
 
 def is_config_file(path: str) -> bool:
-    """Whether a file of the repo is configuration: entities, defaults, environments, suites, repo.yaml, holds.yaml."""
+    """Return whether a file is configuration: entities, defaults, environments, suites, repo.yaml, holds.yaml."""
     if not path.endswith(SUFFIX) and not path.endswith(JSON_SUFFIX):
         return False
     parts = PurePosixPath(path).parts if "/." in f"/{path}" else path.split("/")  # asked of every file of a repo
@@ -69,7 +69,7 @@ def is_config_file(path: str) -> bool:
 
 
 def is_config_place(path: str) -> bool:
-    """Whether configuration is looked for at or below a path."""
+    """Return whether configuration can be at or below a path."""
     return is_config_file(path) or path.partition("/")[0] in _PLACES
 
 
@@ -171,7 +171,7 @@ def own_files(names: Collection[str]) -> Iterator[ConfigProblem]:
 
 
 def _place_meant(name: str) -> str | None:
-    """Where a file must have been meant to be that is in a folder of another case, or in the singular."""
+    """Return the likely intended place of a file in a folder of another case, or in the singular."""
     folder, slash, _ = name.partition("/")
     if not slash or folder in _PLACES or not name.casefold().endswith(_SUFFIXES):
         return None

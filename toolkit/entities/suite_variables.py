@@ -20,7 +20,7 @@ CLUSTER_NAME = "cluster.name"
 
 _DATE_FIELDS = tuple(map(str, Field))
 VARIABLES = (*_DATE_FIELDS, INSTANCE_KEY, CLUSTER_NAME, PREVIOUS_ROWS)
-"""All of them; date fields are in the feed's `path_timezone`, as in its paths."""
+"""All variables of a suite; date fields are in the feed's `path_timezone`, as in its paths."""
 
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 

@@ -22,7 +22,7 @@ def schema_findings(name: SchemaName, form: Form, document: Document) -> Iterato
 
 
 def is_valid(name: SchemaName, form: Form, document: Document) -> bool:
-    """Whether a schema allows a document; its values are those of YAML, with texts as keys."""
+    """Return whether a schema allows a document of YAML values with texts as keys."""
     return _validator(name, form).is_valid(document)
 
 

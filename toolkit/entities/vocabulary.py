@@ -7,7 +7,7 @@ class Kind(StrEnum):
     """The four kinds of entities."""
 
     CLUSTER = "cluster"
-    """Where data lives and work runs."""
+    """A cluster: stores, services and settings."""
     FEED = "feed"
     """A data set that gets a new instance every period."""
     PROCESS = "process"
@@ -90,10 +90,10 @@ class ProtectionName(StrEnum):
 
 
 class DeployMode(StrEnum):
-    """Where Spark's driver runs."""
+    """Place of Spark's driver."""
 
     CLIENT = "client"
-    """Where spark-submit is started."""
+    """The machine where spark-submit is started."""
     CLUSTER = "cluster"
     """In the cluster."""
 
@@ -207,7 +207,7 @@ class ExtractType(StrEnum):
     """Extent of a table that an import reads."""
 
     FULL = "full"
-    """All of it, every time."""
+    """All of the data, every time."""
     INCREMENTAL = "incremental"
     """What is new by the delta column."""
 

@@ -1,4 +1,4 @@
-"""Where in a file a value stands; the file is read again for it, so that good files never pay."""
+"""Line and column of a value in a file; the file is read again for it, so that valid files cost nothing."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -152,7 +152,7 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> ConfigProb
 
 
 def _end_of_text(data: bytes) -> tuple[int, int]:
-    """Where what is missing at a file's end is shown: editors and code scanning know no line after the last one."""
+    """Return the place to report for what is missing at a file's end; editors know no line after the last one."""
     lines = data.decode().rstrip().splitlines() or [""]
     return len(lines), len(lines[-1]) + 1
 

@@ -230,7 +230,7 @@ class _Slot:
 
     @property
     def is_described(self) -> bool:
-        """Whether its definition is the one that is wanted."""
+        """True if the present definition is the wanted one."""
         if isinstance(self.wanted, Partition) and isinstance(self.present, Partition):
             return not any(partition_differences(self.wanted, self.present))
         return self.wanted == self.present

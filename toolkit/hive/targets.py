@@ -171,7 +171,7 @@ class TableItem:
 
     @property
     def copies(self) -> bool:
-        """Whether files are copied for it."""
+        """True if files are copied for it."""
         return (
             self.step in {TableStep.EXPORT, TableStep.ADD, TableStep.REPLACE}
             and self.part is not None

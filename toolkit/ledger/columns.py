@@ -54,7 +54,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 @lru_cache(maxsize=64)
 def _as_text(value: datetime) -> str:
-    """All rows of one statement have the same few instants."""
+    """Convert an instant to text; cached, since all rows of one statement have the same few instants."""
     return value.astimezone(UTC).strftime(_TEXT_FORMAT)
 
 
@@ -104,7 +104,7 @@ class Choice(TypeDecorator[E]):
 
 
 def is_one_of(column: sa.ColumnElement[E], *values: E) -> sa.ColumnElement[bool]:
-    """Whether a column of `Choice` has one of these values, which stand in the statement itself.
+    """Return whether a column of `Choice` has one of these values, which stand in the statement itself.
 
     A database uses a partial index only where it can see at planning that the statement asks for nothing else.
     """

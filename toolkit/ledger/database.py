@@ -166,13 +166,13 @@ def translated(place: str) -> Iterator[None]:
 
 
 def is_conflict(error: sa.exc.DBAPIError) -> bool:
-    """Whether the same transaction may well succeed when it is tried again at once."""
+    """Return whether the same transaction may succeed when it is repeated at once."""
     sqlite_name, state = _codes(error)
     return sqlite_name in _SQLITE_CONFLICTS or state in _POSTGRESQL_CONFLICTS
 
 
 def is_outage(error: sa.exc.DBAPIError) -> bool:
-    """Whether it is the database's state that failed, and not the statement."""
+    """Return whether the state of the database caused the error, and not the statement."""
     sqlite_name, state = _codes(error)
     never_connected = isinstance(error, sa.exc.OperationalError) and not sqlite_name and not state
     unusable = sqlite_name in _SQLITE_UNUSABLE or state.startswith(_POSTGRESQL_UNUSABLE)
@@ -204,7 +204,7 @@ def _sqlite_name(error: sa.exc.DBAPIError) -> str:
 
 
 def _is_bad_option(error: sa.exc.DBAPIError) -> bool:
-    """Whether the driver refused to connect at all; of a statement, it would be a bug of ours."""
+    """Return whether the driver refused to connect because of an option; of a statement, it would be a bug of ours."""
     return isinstance(error, sa.exc.ProgrammingError) and error.statement is None and not any(_codes(error))
 
 

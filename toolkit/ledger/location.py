@@ -1,4 +1,4 @@
-"""Where the ledger is: a SQLite file or a PostgreSQL database (DESIGN section 6)."""
+"""Location of the ledger: a SQLite file or a PostgreSQL database (DESIGN section 6)."""
 
 from __future__ import annotations
 
@@ -98,6 +98,6 @@ def _postgresql(text: str, named_by: str, *, from_repo: bool) -> LedgerLocation:
 
 
 def _has_stray_at(text: str, url: sa.URL) -> bool:
-    """Whether a password ends at an @ within it, so that its rest would be said as the host's name."""
+    """Return whether a password contains an @, so that its rest would be reported as part of the host's name."""
     rest = text.partition("@")[2]
     return "@" in f"{url.host}/{url.database}" or "@" in rest.partition("=")[0]

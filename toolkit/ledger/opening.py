@@ -173,7 +173,7 @@ def _revision(ledger: Ledger) -> str | None:
 
 
 class LedgerState(StrEnum):
-    """Whether this feedctl can work with a ledger as it is."""
+    """Compatibility of this feedctl with a ledger."""
 
     READY = "ready"
     """It can."""

@@ -83,7 +83,7 @@ def seed(connection: sa.Connection) -> None:
 
 
 def is_empty(connection: sa.Connection) -> bool:
-    """Whether a SQLite database has nothing in it."""
+    """Return whether a SQLite database has no tables."""
     return not connection.exec_driver_sql("SELECT EXISTS (SELECT 1 FROM sqlite_master)").scalar_one()
 
 

@@ -57,7 +57,7 @@ class Mount:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other machines may have the same files, so that a lock here says nothing there.
+        """True if other machines may have the same files, so that a local lock does not exclude them.
 
         FUSE counts as shared unless it is known better: most of what is mounted by it is somewhere else.
         """

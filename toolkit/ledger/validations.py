@@ -90,7 +90,7 @@ class StoredFinding:
 
     @property
     def is_left_out(self) -> bool:
-        """Whether it was not asked, since it needs a number that no earlier instance gives."""
+        """True if the expectation was not evaluated, since it needs a number that no earlier instance gives."""
         return self.success and bool(self.error)
 
 

@@ -47,7 +47,7 @@ class RunStatus(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the run is over; only a new attempt can follow."""
+        """True if the run is over; only a new attempt can follow."""
         return not TRANSITIONS[self]
 
 
@@ -96,7 +96,7 @@ class JobMode(StrEnum):
 
 
 class BatchKind(StrEnum):
-    """Where a batch comes from."""
+    """Origin of a batch."""
 
     SEED = "seed"
     """Batch 0, which stands for no data: the source of steps without upstreams."""
@@ -107,7 +107,7 @@ class BatchKind(StrEnum):
 
 
 class BatchState(StrEnum):
-    """Whether a batch may be read."""
+    """Readability of a batch."""
 
     ALLOCATED = "allocated"
     """Its job has not succeeded yet; no other thread or process may read it."""
@@ -182,7 +182,7 @@ class ValidationState(StrEnum):
     """State of validated data."""
 
     PASSED = "passed"
-    """All that is expected holds."""
+    """All expectations hold."""
     WARNED = "warned"
     """Something does not, and it is announced all the same: it only warns, or the feed only wants to be told."""
     BLOCKED = "blocked"

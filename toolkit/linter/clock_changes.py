@@ -38,7 +38,7 @@ class ClockChange:
 
     @property
     def is_set_back(self) -> bool:
-        """Whether local times come twice; else some never come."""
+        """True if local times come twice; else some never come."""
         return self.after < self.before
 
     @property

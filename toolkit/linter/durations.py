@@ -27,14 +27,14 @@ def longest(frequency: Frequency) -> timedelta:
 
 
 def always_longer(left: Frequency, right: Frequency) -> bool:
-    """Whether one frequency is longer than another wherever in the calendar they are laid."""
+    """Return whether one frequency is longer than another at every point of the calendar."""
     if left.unit is right.unit:
         return left.count > right.count
     return shortest(left) > longest(right)
 
 
 def sometimes_shorter(left: Frequency, right: Frequency) -> bool:
-    """Whether one frequency is shorter than another anywhere in the calendar."""
+    """Return whether one frequency is shorter than another at some point of the calendar."""
     if left.unit is right.unit:
         return left.count < right.count
     return shortest(left) < longest(right)

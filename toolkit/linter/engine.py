@@ -32,7 +32,7 @@ class Focus:
     others_after: bool = False
 
     def shows(self, finding: Finding) -> bool:
-        """Whether a finding is shown."""
+        """Return whether a finding is shown."""
         return self.others_after or self._is_within(finding)
 
     def order(self, finding: Finding) -> tuple[bool, Finding]:
@@ -195,7 +195,7 @@ class _Run:
         )
 
     def _is_checked(self, rule_id: str) -> bool:
-        """Whether a rule was looked for, so that it means something that it found nothing."""
+        """Return whether a rule was checked, so that an empty result means that there is no fault."""
         rule = self.rules[rule_id]
         compared = self.request.base is not None or not rule.needs_base
         accepted = any(rule_id in each.settings.accepted for each in self.found)

@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no entity is different."""
+        """True if no entity is different."""
         return not (self.added or self.removed or self.changed)
 
     @property
@@ -139,7 +139,7 @@ def _made_by(name: str, repository: Repository) -> Iterator[str]:
 
 
 def _only_makes(name: str, feed: str, repository: Repository) -> bool:
-    """Whether an entity is a process that makes the feed and does not read it: its other outputs are the same."""
+    """Return whether an entity is a process that makes the feed and does not read it; other outputs are the same."""
     process = repository.processes.get(name)
     if process is None or feed not in repository.feeds:
         return False
@@ -258,7 +258,7 @@ class EntityDiff:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is different."""
+        """True if nothing is different."""
         parts = (self.settings, self.holds.added, self.holds.removed, self.suites, self.effects)
         return self.comparison.is_empty and not any(parts)
 

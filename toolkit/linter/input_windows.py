@@ -58,7 +58,7 @@ class InputWindow:
 
     @property
     def counts_available(self) -> bool:
-        """Whether only a run can tell which instances the window has: it counts available ones."""
+        """True if only a run can tell which instances the window has, since it counts available ones."""
         return self.start.function.needs_availability or self.end.function.needs_availability
 
     @property

@@ -1,4 +1,4 @@
-"""Where the instances of all feeds are, on every cluster: templates as canonical names, tables as keys."""
+"""Locations of the instances of all feeds on every cluster: templates as canonical names, tables as keys."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ class FeedLocation:
 
     @property
     def is_data(self) -> bool:
-        """Whether the instances themselves are there, and not what is known about them."""
+        """True if the location holds the instances themselves, and not statistics or metadata about them."""
         return self.what in {LocationType.DATA, "table"}
 
     @property
     def is_evicted(self) -> bool:
-        """Whether retention deletes what conforms to the template."""
+        """True if retention deletes what conforms to the template."""
         return self.feed_cluster.retention is not None and self.is_dated
 
     def meets_in_time(self, other: FeedLocation) -> bool:
-        """Whether both feeds are valid at some time."""
+        """Return whether both feeds are valid at some time."""
         one, two = self.feed_cluster.validity, other.feed_cluster.validity
         return max(one.start, two.start) < min(one.end, two.end)
 
@@ -75,7 +75,7 @@ class FeedLocation:
         return found if isinstance(found, str) else "/".join(f"{key}={value}" for key, value in found.items())
 
     def shares(self, other: FeedLocation, instant: datetime) -> bool:
-        """Whether another location can have the name that this one has for an instant."""
+        """Return whether another location can have the name that this one has for an instant."""
         try:
             rendered = list(self._template().pattern.render(instant, {}))
         except (ElError, OverflowError):
@@ -112,7 +112,7 @@ def feed_locations(repository: Repository) -> Iterator[FeedLocation]:
 
 
 def _archive(archived: Feed, position: int, there: Cluster) -> Iterator[FeedLocation]:
-    """Where a feed's retention archives it: written like a location of the feed, and evicted by nobody."""
+    """Return the archive of a feed as a location: written like a location of the feed, and never evicted."""
     pointer: Pointer = ("clusters", position, "retention", "archive")
     for found in _of_cluster(archived, 0, there):
         yield replace(found, pointer=(*pointer, *found.pointer), is_archive=True)

@@ -37,7 +37,7 @@ MOST_PAIRS = 4_000
 
 
 def can_overlap(one: Segment, other: Segment) -> bool:
-    """Whether a name exists that conforms to both.
+    """Return whether a name exists that conforms to both.
 
     Exact for names without repeated variables that are not very long; else it may say yes where no such name exists.
     """

@@ -57,5 +57,5 @@ class LintReport:
 
     @property
     def failed(self) -> bool:
-        """Whether there is an error or a warning that neither a comment nor the baseline accepts."""
+        """True if there is an error or a warning that neither a comment nor the baseline accepts."""
         return any(finding.severity is not Severity.INFO for finding in self.findings)

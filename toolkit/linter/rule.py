@@ -115,7 +115,7 @@ class Rule:
 
     @property
     def fatal(self) -> bool:
-        """Whether what it finds keeps every action from loading the repo, so that nobody can accept it."""
+        """True if its findings stop every action from loading the repo, so that they cannot be accepted."""
         return self.check is None and not self.about_linting
 
 

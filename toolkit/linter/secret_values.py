@@ -58,7 +58,7 @@ def shape_of(text: str) -> str | None:
 
 
 def is_secret(key: str, value: str) -> bool:
-    """Whether a value is a secret by the name of its key, unless it says where the secret is."""
+    """Return whether a value is a secret by the name of its key, unless it names the place of the secret."""
     return _NAMED.search(key) is not None and _REFERENCE.search(value) is None
 
 
@@ -104,14 +104,14 @@ def _without_named(text: str) -> str:
 
 
 def _end_of_value(text: str, start: int, *, is_first: bool) -> int:
-    """Where a value ends at the latest: behind the first key of a line only a comment can be something else."""
+    """Return the offset at which a value ends at the latest: behind the first key of a line only a comment is else."""
     pattern = _QUOTED if text[start] in "\"'" else _TO_COMMENT if is_first else _IN_FLOW
     found = pattern.match(text, start)
     return len(text) if found is None else found.end()
 
 
 def _is_within_secret(data: bytes, line: int) -> bool:
-    """Whether a line goes on with a value that began above: a private key, or a text below a key with such a name."""
+    """Return whether a line continues a secret from above: a private key, or a text below a key with such a name."""
     text = source_line(data, line)
     for number in range(line - 1, max(0, line - 1 - _LINES_ABOVE), -1):
         above = source_line(data, number)

@@ -1,4 +1,4 @@
-"""Where in which file a hit is: from a subject and a pointer to a line and columns."""
+"""Source place of a hit: from a subject and a pointer to a file, a line and columns."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def comments(data: bytes) -> tuple[Comment, ...]:
 
 
 def _is_inside(offset: int, inside: list[tuple[int, int]]) -> bool:
-    """Whether an offset is in one of the scalars, which are sorted and never overlap."""
+    """Return whether an offset is in one of the scalars, which are sorted and never overlap."""
     place = bisect_left(inside, (offset + 1, 0))
     return place > 0 and offset < inside[place - 1][1]
 

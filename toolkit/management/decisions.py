@@ -26,7 +26,7 @@ class InstanceCommand(StrEnum):
 
     @property
     def is_safe(self) -> bool:
-        """Whether safe mode allows it (Falcon overview, Safe Mode)."""
+        """True if safe mode allows it (Falcon overview, Safe Mode)."""
         return self in {InstanceCommand.SUSPEND, InstanceCommand.KILL}
 
 
@@ -81,7 +81,7 @@ class CommandDecision:
 
     @property
     def is_change(self) -> bool:
-        """Whether something is done."""
+        """True if the decision changes something."""
         return self.effect is not CommandEffect.NOTHING
 
 

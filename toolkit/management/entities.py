@@ -214,7 +214,7 @@ def switch_safe_mode(ledger: Ledger, *, on: bool, who: str, reason: str | None, 
 
 
 def safe_mode_state(ledger: Ledger) -> SafeMode:
-    """Whether safe mode is on.
+    """Return whether safe mode is on.
 
     Raises:
         LedgerUnavailable: the ledger cannot be read now.

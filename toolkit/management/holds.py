@@ -105,7 +105,7 @@ def remove_hold(ledger: Ledger, hold_id: int, who: str) -> bool:
 
 
 def known_holds(ledger: Ledger, from_file: Iterable[Hold], feed: str | None = None) -> tuple[KnownHold, ...]:
-    """All holds that hold: those of `holds.yaml`, of the ledger, and the files that the last runs met.
+    """Return all holds in force: those of `holds.yaml`, of the ledger, and the files that the last runs met.
 
     Args:
         ledger: has some.

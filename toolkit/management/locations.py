@@ -47,7 +47,7 @@ class ManagedLocation:
         return self.sequence.count(max(start, self.validity.start), min(end, self.validity.end))
 
     def holds(self, start: datetime, end: datetime) -> bool:
-        """Whether a range lies within the validity."""
+        """Return whether a range lies within the validity."""
         return self.validity.start <= start and end <= self.validity.end
 
 

@@ -169,7 +169,7 @@ def _overview(tx: Transaction, watched: Sequence[Watched], repository: Repositor
 
 
 def _is_old(known: KnownHold, set_before: datetime, looked_at: Collection[tuple[str, str]]) -> bool:
-    """Whether somebody should look at a hold; no run would ever miss the file of a feed that is gone."""
+    """Return whether a hold needs a user's attention; no run would ever miss the file of a feed that is gone."""
     is_known = known.file is None or (known.file.feed, known.file.cluster) in looked_at
     return is_known and known.since is not None and known.since < set_before
 

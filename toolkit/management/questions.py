@@ -207,7 +207,7 @@ def _whole(location: ManagedLocation) -> Stretch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunLog:
-    """Where the log of an attempt is, and those of its steps.
+    """Places of the logs of an attempt and of its steps.
 
     Attributes:
         steps: in the order in which they began.
@@ -229,7 +229,7 @@ class InstanceLogs:
 
 
 def instance_logs(ledger: Ledger, managed: ManagedEntity, requested: RequestedRange, view: View) -> InstanceLogs:
-    """Where the logs are of what ran in a range; what never ran has none.
+    """Return the places of the logs of the runs in a range; an instance that never ran has none.
 
     Raises:
         OutsideValidity, NotAnInstance: see `ranges.stretches`.

@@ -115,7 +115,7 @@ class View:
 
     @property
     def wants_all(self) -> bool:
-        """Whether no row is left out for what it is."""
+        """True if no row is excluded."""
         return not self.statuses and self.started_after is None
 
     @property
@@ -136,7 +136,7 @@ class View:
         )
 
     def wants(self, row: InstanceRow) -> bool:
-        """Whether a row is selected."""
+        """Return whether a row is selected."""
         after = self.started_after
         has_status = not self.statuses or row.status in self.statuses
         return has_status and (after is None or (row.started_at is not None and row.started_at >= after))

@@ -51,7 +51,7 @@ class TriageRun:
 
     @property
     def log(self) -> str | None:
-        """Where the log of the run is, else that of its newest step."""
+        """Place of the log of the run, else that of its newest step."""
         own = None if self.run is None else self.run.log_location
         return own or next((each.log_location for each in reversed(self.steps)), None)
 

@@ -127,7 +127,7 @@ _ADDRESS = re.compile(r"(?P<scheme>[a-z+]+)://(?P<host>[A-Za-z0-9_.-]+)(?::\d+)?
 
 
 def readonly_endpoint(text: str) -> Converted:
-    """Where replication reads; hftp is gone from Hadoop 3, and WebHDFS has its port."""
+    """Return the end point that replication reads; hftp is gone from Hadoop 3, and WebHDFS has its port."""
     scheme, separator, rest = text.partition("://")
     if separator and scheme in _HFTP:
         return Converted(f"{_HFTP[scheme]}://{rest}", f"{scheme} is gone from Hadoop 3; {_HFTP[scheme]} took its place")

@@ -161,7 +161,7 @@ class Draft:
         )
 
     def end_of(self, pointer: Pointer) -> Pointer:
-        """Where the next item of a list goes."""
+        """Return the pointer of the next item of a list."""
         items = value_at(self.document, pointer)
         return (*pointer, len(items) if isinstance(items, list) else 0)
 

@@ -12,7 +12,7 @@ from toolkit.migration.xml_tree import Fact
 
 _CALL = re.compile(r"\$\{([^{}(]*)\(([^{}]*)\}")
 _ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
-"""Whether a function is known, and can be called here, does not depend on the instance."""
+"""Time of trial calls that show whether a function is known, callable here, and independent of the instance."""
 
 
 def leave_calls(draft: Draft, source: Fact, pointer: Pointer, what: str) -> None:

@@ -164,6 +164,6 @@ def _load_type(text: str) -> Converted:
 
 
 def is_imported(draft: Draft) -> bool:
-    """Whether an import makes the feed's instances somewhere."""
+    """Return whether an import makes the feed's instances somewhere."""
     clusters = draft.document.get("clusters")
     return any("import" in each for each in clusters) if isinstance(clusters, list) else False

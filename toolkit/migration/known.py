@@ -22,7 +22,7 @@ class Known:
         return found if isinstance(found, str) else None
 
     def is_table(self, feed: str) -> bool:
-        """Whether a feed's instances are partitions of a table."""
+        """Return whether a feed's instances are partitions of a table."""
         return "table" in self.feeds.get(feed, {})
 
 

@@ -43,7 +43,7 @@ class NotWritten(Failed):
 
 
 def is_new(root: Path) -> bool:
-    """Whether a folder does not exist, or is empty.
+    """Return whether a folder does not exist, or is empty.
 
     Raises:
         NotAConfigRepo: there is something at its place that is no folder.

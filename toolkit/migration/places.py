@@ -99,7 +99,7 @@ def _driver(draft: Draft, element: Element | None, around: Pointer) -> None:
 
 
 def _credential(draft: Draft, element: Element | None, around: Pointer) -> None:
-    """Where a password is; one that stands in the XML is left there."""
+    """Return the source of a password; a password in the XML is left there."""
     if element is None:
         return
     pointer = (*around, "credential")

@@ -51,7 +51,7 @@ class Plan:
         )
 
     def tracing(self) -> Tracing:
-        """Where the texts of the XML are in the files."""
+        """Return the places of the XML's texts in the new files."""
         return Tracing(drafts=self.drafts, files=self.files, lifted=self.lifted)
 
 

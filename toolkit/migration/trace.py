@@ -42,7 +42,7 @@ class Tracing:
     _known: dict[str, dict[int, tuple[Draft, Fact]]] = field(default_factory=dict, repr=False)
 
     def place(self, draft: Draft, pointer: Pointer) -> OutputPlace:
-        """Where a value of an entity is written, or the nearest value around it."""
+        """Return the place of an entity's value in the new files, or of the nearest value around it."""
         own = f"{draft.kind.folder}/{draft.name}{SUFFIX}"
         key = path_text(draft.document, pointer)
         for length in range(len(pointer), 0, -1):

@@ -96,7 +96,7 @@ class Element:
         return found
 
     def each(self, tag: str) -> list[Element]:
-        """All children with a tag."""
+        """Return all children with a tag."""
         self._read.add(tag)
         found = [child for child in self.children if child.tag == tag]
         self._read_children.update(map(id, found))

@@ -96,5 +96,5 @@ def _with_feed(frequency: Frequency) -> Frequency:
 
 
 def _is_under_a_day(frequency: Frequency) -> bool:
-    """Whether it is less than 24 hours; days and months never are."""
+    """Return whether a frequency is less than 24 hours; days and months never are."""
     return frequency.elapsed is not None and frequency.elapsed < timedelta(days=1)

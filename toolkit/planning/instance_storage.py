@@ -1,4 +1,4 @@
-"""Where instances are on a cluster: paths, table partitions, and the part that a partition expression selects."""
+"""Storage of instances on a cluster: paths, table partitions, and the part that a partition expression selects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolkit.entities import Cluster, Feed, LocationType
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceStorage:
-    """Where one feed instance is.
+    """Storage of one feed instance.
 
     Args:
         instant: the instance time, UTC.
@@ -65,7 +65,7 @@ class FeedStorage:
         return cls(feed=feed.name, cluster=cluster.name, templates=templates, table=table)
 
     def at(self, instant: datetime) -> InstanceStorage:
-        """Where the instance of that time is.
+        """Return the storage of the instance of that time.
 
         Raises:
             ElError: a template has a variable without a value.
@@ -101,7 +101,7 @@ class PartitionExpression:
 
     @property
     def has_expression(self) -> bool:
-        """Whether a part of it is more than names and globs."""
+        """True if a part of it is more than names and globs."""
         return any(isinstance(token, Variable | DateField) for part in self.parts for token in part.tokens)
 
     def bind(self, variables: Mapping[str, str]) -> tuple[Segment, ...]:

@@ -52,7 +52,7 @@ class LateSchedule:
         return newest if newest is not None and (after is None or newest > after) else None
 
     def is_last(self, check: datetime) -> bool:
-        """Whether no check follows this one."""
+        """Return whether no check follows this one."""
         return check >= self.cut_off
 
 

@@ -133,7 +133,7 @@ class Consumer:
 
     @property
     def depends_on_availability(self) -> bool:
-        """Whether only a run can tell which instances read it."""
+        """True if only a run can tell which instances read it."""
         return self.instances is None
 
 

@@ -59,7 +59,7 @@ class PartitionAddress:
 
 
 def partition_address(cluster: Cluster, table: TableUri, values: Mapping[str, str]) -> PartitionAddress:
-    """Where the instance with these values is on a cluster."""
+    """Return the partition of the instance with these values on a cluster."""
     registry = cluster.interfaces.registry
     endpoint = "" if registry is None else registry.endpoint
     return PartitionAddress.of(endpoint, table.database, table.table, values)

@@ -168,7 +168,7 @@ class ProcessSite:
         return f"{self.cluster.default_fs.removeprefix('file://').removesuffix('/')}{path}"
 
     def uri(self, storage: FeedStorage, instance: InstanceStorage) -> str:
-        """Where the data of an instance is: a path with its store, or a partition with its metastore.
+        """Return the URI of the data of an instance: a path with its store, or a partition with its metastore.
 
         Raises:
             ElError: a path that cannot be resolved on the cluster.
@@ -240,5 +240,5 @@ class ProcessSite:
 
 
 def depends_on_availability(each: Input) -> bool:
-    """Whether only a run can tell which instances an input reads: `latest` and `future` count available ones."""
+    """Return whether only a run can tell which instances an input reads: `latest` and `future` count available ones."""
     return parse_expression(each.start).function.needs_availability

@@ -42,7 +42,7 @@ class Range:
 
     @property
     def is_given(self) -> bool:
-        """Whether the user named instances; then all of them are looked at, copied before or not."""
+        """True if the user named instances; then all of them are examined, copied before or not."""
         return self.first is not None or self.end is not None
 
 
@@ -200,7 +200,7 @@ class Route:
                 yield instant
 
     def is_expired_at_source(self, instant: datetime, clock: RetentionClock | None) -> bool:
-        """Whether the source's retention removes an instance of this time; computed from the config alone.
+        """Return whether the source's retention removes an instance of this time; computed from the config alone.
 
         Args:
             instant: of the instance.

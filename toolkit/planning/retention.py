@@ -29,7 +29,7 @@ class KeepReason(StrEnum):
     LATE_WINDOW = "late_window"
     """Late data may still come for it."""
     SHARED_LOCATION = "shared_location"
-    """Where its data are, there are, or may be, data of others as well (ADR 0045)."""
+    """Its place has, or may have, data of other owners as well (ADR 0045)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,7 +213,7 @@ def _late_from(policy: EvictionPolicy) -> datetime:
 
 
 def in_late_window(time: datetime, window: LateWindow, policy: EvictionPolicy) -> bool:
-    """Whether late data may still come for an instance of this time; from some time on it may for all of them."""
+    """Return whether late data may come for an instance of this time; from some time on it may for all of them."""
     if _later(time, window.cut_off, policy.timezone) <= policy.nominal_time:
         return False
     return window.max_age is None or _later(time, window.max_age, policy.timezone) >= policy.nominal_time
@@ -250,7 +250,7 @@ class RetentionClock:
 
 
 def keeps_beyond_validity(on_cluster: FeedCluster, *, default: bool) -> bool:
-    """Whether the last instances stay after the validity has ended: as the feed's cluster says, else the repo."""
+    """Return whether the last instances stay after the end of the validity, as the feed's cluster or the repo says."""
     own = on_cluster.keep_instances_beyond_validity
     return default if own is None else own
 

@@ -28,7 +28,7 @@ _NO_RUN = frozenset({"--kill", "--status", "--version", "--help", "-h", "--usage
 
 
 def is_operators(name: str) -> bool:
-    """Whether a variable is the operator's alone.
+    """Return whether only the operator may set a variable.
 
     It says to loaders, shells and interpreters which code they run, or to feedctl whom it trusts. So what a line of
     `properties` does can be seen in it, and nobody calls an input ``PATH`` by mistake.

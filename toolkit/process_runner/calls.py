@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 
 class Workplace(Protocol):
-    """Where the steps of a process run."""
+    """Folders and files with which the steps of a process run."""
 
     def is_as_read(self, path: str) -> bool:
-        """Whether a file that a workflow names is what it was when the run read the config repo.
+        """Return whether a file that a workflow names is unchanged since the run read the config repo.
 
         What the config repo does not have is somebody else's to keep, and counts as unchanged.
         """
         ...
 
     def script(self, path: str) -> str:
-        """Where the script of a step is: an absolute path of this machine, or a URI.
+        """Return the place of a step's script: an absolute path of this machine, or a URI.
 
         Raises:
             InvalidInput: it is not to be had here.

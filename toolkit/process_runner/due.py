@@ -42,7 +42,7 @@ def queue_of_one(
 
 
 def queue_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetime) -> InstanceQueue:
-    """All instances whose time has come and that nobody has run, or that are to run again, in the process's order."""
+    """Return the due instances that have not run or are to run again, in the process's order."""
     instances = site.process.instances_on(site.cluster.name)
     up_to = [*instances.between(instances.start, nominal), *([nominal] if nominal in instances else ())]
     is_last_only = site.process.order is Order.LAST_ONLY

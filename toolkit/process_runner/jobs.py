@@ -193,7 +193,7 @@ def _require_lease(tx: Transaction, ref: JobRef) -> None:
 
 
 def _is(tx: Transaction, ref: JobRef, step: str, status: RunStatus) -> bool:
-    """Whether the newest attempt at a step in a run has a status."""
+    """Return whether the newest attempt at a step in a run has a status."""
     of_step = [each for each in steps.steps_of(tx, {_run_id(ref)}) if each.step == step]
     return bool(of_step) and of_step[-1].status is status
 

@@ -146,7 +146,7 @@ class CheckedInstance:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether data came late, and the runs for this check were killed too often for another one."""
+        """True if data came late, and the runs for this check were killed too often for another one."""
         return self.verdict is LateCheckResult.LATE and self.due.killed >= MOST_KILLED
 
     @property
@@ -281,7 +281,7 @@ def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedI
 
 
 def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
-    """Whether an instance may be read; partitions have no flag, and those that are not there have no file."""
+    """Return whether an instance may be read; partitions have no flag, and an absent partition has no file."""
     if address.startswith(SCHEME):
         return True
     path = CanonicalPath.parse(address)
@@ -312,7 +312,7 @@ def _schedule(site: ProcessSite, each: OpenInstance) -> LateSchedule | None:
 
 
 def _is_over(site: ProcessSite, each: OpenInstance, at: datetime) -> bool:
-    """Whether no late data can come any more, also when the inputs that it read should be watched again."""
+    """Return whether no late data can come any more, also when the inputs that it read should be watched again."""
     schedule = _schedule_for(site, each, each.ends)
     return schedule is None or schedule.cut_off <= at
 

@@ -151,6 +151,6 @@ def _files(system: FileSystem, path: CanonicalPath, parts: Sequence[Segment]) ->
 
 
 def _is_selected(names: Sequence[str], parts: Sequence[Segment]) -> bool:
-    """Whether a file is below the directories that the parts select."""
+    """Return whether a file is below the directories that the parts select."""
     above = names[: len(parts)] if len(names) > len(parts) else None
     return above is not None and all(part.match(name) is not None for part, name in zip(parts, above, strict=True))

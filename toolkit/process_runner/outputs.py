@@ -1,4 +1,4 @@
-"""Whether an instance has made what it is there for."""
+"""Completeness of the outputs of an instance."""
 
 from __future__ import annotations
 

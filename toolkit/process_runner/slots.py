@@ -91,11 +91,11 @@ class _QueueState:
         return {each.target.nominal_time: place for place, each in enumerate(self.queue.candidates)}
 
     def place(self, candidate: QueuedInstance) -> int:
-        """Where an instance stands in the order in which they run."""
+        """Return the position of an instance in the order in which they run."""
         return self._places[candidate.target.nominal_time]
 
     def has(self, target: ProcessTarget) -> bool:
-        """Whether an instance is one of it."""
+        """Return whether an instance is in the queue."""
         first = next((each.target for each in self.queue.candidates), None)
         return first is not None and (first.entity, first.cluster) == (target.entity, target.cluster)
 
@@ -111,7 +111,7 @@ class _QueueState:
 
     @property
     def is_free(self) -> bool:
-        """Whether the turn of its next one has come."""
+        """True if the next instance of the queue may start."""
         return bool(self.todo) and self.full_until is None and self.at_work < self.at_once
 
 
@@ -231,7 +231,7 @@ class InstanceSlots:
         return retry_at(target.site.process, target.retries, result, self.clock.now())
 
     def _place(self, state: _QueueState, candidate: QueuedInstance, result: InstanceResult) -> None:
-        """Where an instance stands from now on."""
+        """Return the new position of an instance."""
         plan, target = result.plan, candidate.target
         skipped = "" if plan.skipped is None else plan.skipped.code
         if skipped == TooManyRun.code:  # its turn comes when one of our own is over, or after a while

@@ -60,12 +60,12 @@ class StagedOutput:
 
     @property
     def is_staged(self) -> bool:
-        """Whether the steps have written files, or a directory that may have none."""
+        """True if the steps have written files, or a directory that may have none."""
         system, place = self.unit.system, self.unit.place
         return is_there(system, place) if self.rules.allow_empty else bool(fingerprint(system, place).files)
 
     def is_published(self, by: Collection[int] | None) -> bool:
-        """Whether what readers see was validated by one of some runs; None: by any."""
+        """Return whether the published data was validated by one of some runs; None: by any."""
         unit = self.unit.unit
         return is_there(self.unit.system, unit) and self.staging.may_publish(unit, unit, is_copy=True, by=by)
 

@@ -118,7 +118,7 @@ class _Job:
         return int(self.batch.work.run_name)
 
     def run(self) -> Applied[StepItem]:
-        """All steps, until one fails."""
+        """Run the steps until one fails."""
         items = self.batch.steps
         results: list[ItemResult[StepItem]] = []
         try:
@@ -271,7 +271,7 @@ class _Job:
         return ItemResult.failed(item, code, f"{item.name}: {why}")
 
     def _ended(self, item: StepItem) -> ItemResult[StepItem]:
-        """All steps have succeeded: the instance is complete when its outputs are there, and may be announced."""
+        """Finish an instance whose steps have all succeeded: it is complete when its outputs exist."""
         self.is_unsure = bool(self.found)
         try:
             made = self._looked(item)

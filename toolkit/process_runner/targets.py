@@ -82,7 +82,7 @@ class ProcessTarget:
 
     @property
     def stands_for_steps(self) -> bool:
-        """Whether a late workflow runs in the place of several steps: then its success is not that of any one of them.
+        """True if a late workflow runs in the place of several steps: then its success is not that of any one of them.
 
         Were it kept without the end of the job, the next run would go on behind a step that nobody has run.
         """
@@ -178,7 +178,7 @@ def files_of(process: Process) -> tuple[str, ...]:
 
 
 def items_of(target: ProcessTarget) -> tuple[StepItem, ...]:
-    """All steps of an instance, as items of a plan."""
+    """Return the steps of an instance as items of a plan."""
     return tuple(
         StepItem(name=each.name, engine=each.engine, path=each.path, args=each.args, instance_key=target.instance_key)
         for each in steps_of(target.site.process.workflow)

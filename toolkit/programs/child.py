@@ -156,7 +156,7 @@ class _Watch:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the supervisor said how the step ended, with all that it started."""
+        """True if the supervisor reported the end of the step and of all that it started."""
         return "failure" in self._known or self._known.get("left") == 0
 
     @property

@@ -84,7 +84,7 @@ class StepEnd:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the step did what it is there for."""
+        """True if the step ended successfully."""
         return self.exit_code == 0 and not self.message
 
     @property

@@ -115,7 +115,7 @@ class _Reader:
         self._parts.append(text)
 
     def _is_compound(self) -> bool:
-        """Whether the statement is a BEGIN ... END of several, which may have a label."""
+        """Return whether the statement is a BEGIN ... END of several, which may have a label."""
         first = [word.upper() for word in self._words[:3]]
         return first[:1] == ["BEGIN"] or (len(first) == 3 and first[1:] == [":", "BEGIN"])  # noqa: PLR2004 - a label
 

@@ -31,7 +31,7 @@ class NoPlaceForLogs(InvalidInput):
 
 
 def log_directory(environment: Mapping[str, str]) -> Path:
-    """Where the logs of steps go: on this machine, since a step's engine writes it as the step speaks.
+    """Return the folder of the logs of steps: on this machine, since a step's engine writes it as the step runs.
 
     Raises:
         NoPlaceForLogs: the environment does not say.

@@ -165,7 +165,7 @@ class StepProcesses:
         self._voice.hear(data)
 
     def _reap(self) -> bool:
-        """Whether there are still children: who has none has nothing below it, since orphans become its children."""
+        """Return whether there are children; without children no descendant lives, since orphans become children."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -252,7 +252,7 @@ class Runner:
 
 
 def descendants(root: int) -> set[int]:
-    """All living processes below one."""
+    """Return all living processes below one."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdecimal():

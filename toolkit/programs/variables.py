@@ -47,7 +47,7 @@ class UnusableSecret(InvalidInput):
 
 
 def properties_file(call: StepCall) -> Path:
-    """Where the properties of a step are written, beside its log."""
+    """Return the path of a step's properties file, beside its log."""
     return call.log.with_name(f"{call.log.name}.properties.json")
 
 

@@ -79,7 +79,7 @@ class DecisionTarget:
 
     @property
     def cluster(self) -> str:
-        """Where."""
+        """Name of the cluster."""
         return self.found.cluster
 
     @property

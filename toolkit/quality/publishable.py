@@ -1,4 +1,4 @@
-"""Whether data may be published, by its validation result."""
+"""Decision whether data may be published, by its validation result."""
 
 from __future__ import annotations
 
@@ -56,6 +56,6 @@ def publishable(written: Written, known: NewValidationResult, notes: tuple[str, 
 
 
 def may_pass(known: NewValidationResult, quality: Quality) -> bool:
-    """Whether data with a result may be published; unknown data may where the feed only warns."""
+    """Return whether data with a result may be published; unknown data may where the feed only warns."""
     only_warns = known.state is ValidationState.UNKNOWN and quality.on_failure is OnFailure.WARN
     return known.state in PUBLISHABLE or only_warns

@@ -161,7 +161,7 @@ def _evaluated(session: SparkSession, question: Question) -> tuple[int, tuple[Ex
 
 
 def _read(session: SparkSession, question: Question) -> DataFrame:
-    """All parts as one; a column that a part has not is null there."""
+    """Return all parts as one table; a column that a part does not have is null there."""
     if question.columns:
         return _table(session, question)
     parts = [_part(session, question, part.uri) for part in question.parts]

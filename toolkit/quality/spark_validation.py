@@ -107,7 +107,7 @@ class SparkValidation:
         )
 
     def _kept(self, folder: Path, question: Question) -> str:
-        """Where the log is from now on, for a message; empty: it is kept nowhere."""
+        """Return the path where the log stays, for a message; empty: it is not kept."""
         if not question.shows_values:
             return ""
         with suppress(OSError, NoPlaceForLogs, UnsafeLog):

@@ -122,7 +122,7 @@ def fill(
 
 
 def needs_previous(suite: Suite) -> bool:
-    """Whether something of an earlier instance is filled in."""
+    """Return whether a value of an earlier instance is substituted."""
     names = (name for each in suite.expectations for _, name in variables_in(each.kwargs))
     return any(name.startswith(_PREVIOUS) for name in names)
 

@@ -129,7 +129,7 @@ def _require_known(session: SparkSession, root: Any, known: frozenset[str], view
 
 
 def _nodes(session: SparkSession, root: Any) -> Iterator[Any]:  # noqa: ANN401
-    """All nodes of a tree, those within other values of a node included, such as the plan of a subquery."""
+    """Yield all nodes of a tree, also nodes in other values of a node, such as the plan of a subquery."""
     gateway = session.sparkContext._gateway  # noqa: SLF001 - the same
     left = [root]
     while left:

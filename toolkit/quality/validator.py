@@ -196,7 +196,7 @@ class SuiteValidator(Validator):
         return found, ledger.read(lambda tx: validations.on_data(tx, address, found.data_digest, suites))
 
     def _has_changed(self, written: Written, known: ValidationResult, ledger: Ledger) -> bool:
-        """Whether the instance before has other rows than when it was validated; what a person has decided stands."""
+        """Return whether the instance before has other rows than at the validation; a person's decision stands."""
         has_previous = any(needs_previous(self.suites[each]) for each in written.quality.suites)
         if known.decided_by is not None or not has_previous:
             return False

@@ -36,7 +36,7 @@ def summary(found: Report, into: str, *, is_written: bool) -> str:
 
 
 def report_document(found: Report, into: str, *, is_written: bool) -> Mapping[str, object]:
-    """All of it, for programs."""
+    """Return the whole report, for programs."""
     counts = Counter(each.outcome for each in found.rows)
     return {
         "into": into,

@@ -149,7 +149,7 @@ def _places(found: NewValidationResult) -> list[str]:
 
 
 def _is_there(found: NewValidationResult) -> bool:
-    """Whether the data stays where it was judged: it is blocked, or was judged in its final place."""
+    """Return whether the data is where it was validated: it is blocked, or was validated in its final place."""
     return found.is_by_hand or found.state in UNDECIDED or (found.state in PUBLISHABLE and found.place == found.unit)
 
 
@@ -164,7 +164,7 @@ _DECISION: Columns[ValidationResult] = Columns("recorded_at", "decided_by", "dec
 
 
 def _where(found: NewValidationResult) -> Iterator[str]:
-    """Where the data is, or went, after its state; only a look at the store could tell what a killed run has left."""
+    """Return the place of the data after its state; only the store could tell what a killed run has left."""
     for each in _places(found):
         if found.state is ValidationState.REJECTED:
             yield f"removed from {each}"

@@ -23,7 +23,7 @@ def diff_exit(found: TableDiff) -> ExitCode:
 
 
 def diff_document(feed: str, first: str, second: str, found: TableDiff) -> Document:
-    """All of it."""
+    """Return the whole difference."""
     return {
         "feed": feed,
         "clusters": [first, second],

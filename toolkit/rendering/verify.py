@@ -24,7 +24,7 @@ def verification_exit(found: Sequence[VerifiedInstance]) -> ExitCode:
 
 
 def verification_document(feed: str, found: Sequence[VerifiedInstance]) -> Document:
-    """All of it."""
+    """Return the whole result."""
     return {
         "feed": feed,
         "exit_code": verification_exit(found).value,

@@ -158,7 +158,7 @@ class ReplicationAction:
         return Recovery(settled=(*found.settled, *unknown), notes=(*found.notes, *notes))
 
     def _is_evicted(self, target: ReplicationTarget, work: RunContext) -> bool:
-        """Whether nothing may get its place now, also of a plan that found nothing to do."""
+        """Return whether the place is evicted, so that nothing may be written there, also by a plan without work."""
         try:
             return bool(eviction_of_path(target.target, target.target_base, work.outputs.evictions(), work))
         except StorageError:
@@ -260,7 +260,7 @@ class _CopyBatch:
 
 
 def _is_unit(place: CanonicalPath, kind: str, target: ReplicationTarget) -> bool:
-    """Whether a run of the target has an item of this kind there."""
+    """Return whether a run of the target has an item of this kind there."""
     return place == (target.flag_path or target.target) if kind == FLAG else target.has_unit(place)
 
 

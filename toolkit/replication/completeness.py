@@ -1,4 +1,4 @@
-"""Whether an instance at a target is whole: a mark for each of several sources, and the availability flag.
+"""Completeness of an instance at a target: a mark for each of several sources, and the availability flag.
 
 The flag is removed before the first part of an instance is replaced, and written when the parts of all sources are
 there. A run that dies in between leaves an instance without the flag, which the next run completes.

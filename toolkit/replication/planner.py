@@ -88,7 +88,7 @@ class ReplicationPlanner:
         return replace(blank, waiting=Problem(code=NOT_AVAILABLE, message=message))
 
     def _is_evicted(self, target: ReplicationTarget) -> bool:
-        """Whether the source's retention has removed an instance; a base that is not there may be a missing mount."""
+        """Return whether the source's retention has removed an instance; an absent base may be a missing mount."""
         base, system = target.expired_below, self.storage(target.source)
         return base is not None and is_there(system, base) and not is_there(system, target.source)
 
@@ -172,7 +172,7 @@ class ReplicationPlanner:
         return found
 
     def _is_complete(self, target: ReplicationTarget) -> tuple[bool, bool]:
-        """Whether the parts of all sources, and the flag, are at the target; and whether this run may say so there."""
+        """Return whether the parts of all sources and the flag are at the target, and whether this run may write it."""
         system = self.storage(target.target)
         is_own = not target.others or is_there(system, mark_of(target.target, target.counterpart))
         are_all = is_own and all(is_there(system, mark_of(target.target, name)) for name in target.others)
@@ -181,7 +181,7 @@ class ReplicationPlanner:
 
 
 def _has_data(found: Tree | None, flag: str) -> bool:
-    """Whether a unit has any file but its flag, which is the last that is left of one that is just being emptied."""
+    """Return whether a unit has a file besides its flag, which is removed last."""
     return any(entry.kind is FileKind.FILE and name != flag for name, entry in (found or {}).items())
 
 

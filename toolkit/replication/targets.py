@@ -158,7 +158,7 @@ class ReplicationTarget:
         )
 
     def has_unit(self, place: CanonicalPath) -> bool:
-        """Whether a place is one that is copied at once: the instance, or a part that the expression selects."""
+        """Return whether a place is a unit of copying: the instance, or a part that the expression selects."""
         if not self.parts or not place.is_within(self.target):
             return not self.parts and place == self.target
         names = place.relative_to(self.target).split("/")
@@ -233,7 +233,7 @@ class UnitItem:
 
     @property
     def is_gone_already(self) -> bool:
-        """Whether only the ledger still has a part that the source no longer has."""
+        """True if only the ledger still has a part that the source no longer has."""
         return self.kind == REMOVE and self.present is None
 
     @property

@@ -1,4 +1,4 @@
-"""Whether a target still has what was copied to it: its files are read again; changes nothing."""
+"""Verification of copies at a target: reads its files again; changes nothing."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ class VerifiedInstance:
 
     @property
     def is_different(self) -> bool:
-        """Whether the target has something else than what was copied."""
+        """True if the target differs from what was copied."""
         return any(self.counts.get(each) for each in (VerifyStatus.MISSING, VerifyStatus.EXTRA, VerifyStatus.DIFFERENT))
 
     @property
     def is_well(self) -> bool:
-        """Whether it is as it was copied."""
+        """True if the target is as it was copied."""
         return self.problem is None and not any(
             self.counts[each] for each in self.counts if each is not VerifyStatus.KEPT
         )
@@ -236,7 +236,7 @@ class Verifier:
     def _units(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
     ) -> Iterator[tuple[CanonicalPath, CanonicalPath, Manifest | None]]:
-        """Where each unit is at both ends, with what the ledger has of it.
+        """Yield the place of each unit at both ends, with the ledger's manifest of it.
 
         Of what is at the target it may have nothing; of an instance of which it has nothing, the source tells the rest.
         """
@@ -258,7 +258,7 @@ class Verifier:
         manifest: Manifest | None,
         seen: _Seen,
     ) -> bool:
-        """Whether anything of it is at the target."""
+        """Compare a unit, and return whether anything of it is at the target."""
         present = self._files(place)
         if manifest is None:
             if present is None and not self.was_copied(target):
@@ -297,7 +297,7 @@ class Verifier:
 
 
 def _moved(unit: CanonicalPath, instance: CanonicalPath, other: CanonicalPath) -> CanonicalPath:
-    """Where the unit of an instance is at the other end."""
+    """Return the place of an instance's unit at the other end."""
     return below(other, "" if unit == instance else unit.relative_to(instance))
 
 

@@ -162,7 +162,7 @@ class Archiver:
             unless_published.pop_all()
 
     def _complete(self, publication: Publication, wanted: Tree, missing: Tree, present: Tree) -> None:
-        """Where each file comes by itself, some of them may be there of a run that was killed; never others.
+        """Complete an archive file by file; files of a killed run may be there, others never.
 
         What another run has archived there since nobody had looked is replaced by neither: its original may be gone.
         """
@@ -189,7 +189,7 @@ class Archiver:
 
 
 def _is_object(system: FileSystem, path: CanonicalPath) -> bool:
-    """Whether an object has the name; `status` tells a directory where there are both, and a listing tells each."""
+    """Return whether an object has the name; `status` prefers the directory where both exist, a listing has both."""
     with suppress(NotFound, WrongKind):
         first = next(iter(system.list(path.parent, start_from=path.name)), None)
         return first is not None and (first.name, first.kind) == (path.name, FileKind.FILE)

@@ -126,7 +126,7 @@ class BatchPlan:
     archives: bool = False
 
     def batches(self) -> Iterator[UnitBatch]:
-        """All items, in their order and each once."""
+        """Yield all items, in their order and each once."""
         for _, of_store in groupby(self._units(), key=self._store):
             yield from self._filled(of_store)
 

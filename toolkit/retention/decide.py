@@ -211,7 +211,7 @@ def _shown(kept: Iterable[Kept]) -> tuple[Kept, ...]:
 
 
 def _share_places(locations: Sequence[Location]) -> bool:
-    """Whether one location may be inside another: then a directory of the one can hold what is of the other."""
+    """Return whether one location may be inside another: then a directory of the one can hold what is of the other."""
     bases = [location.base for location in locations]
     return any(one == other or one.is_within(other) for one, other in permutations(bases, 2))
 

@@ -224,7 +224,7 @@ def _what_is_left(*, is_gone: bool | None, at_once: bool) -> str:
 
 
 def is_gone(system: FileSystem, path: CanonicalPath) -> bool | None:
-    """Whether nothing is at a path any more; None: that cannot be seen now."""
+    """Return whether a path is absent; None: unknown now."""
     try:
         found = is_present(system, path)
     except Stopped:  # a store that is silent is waited for, unless the run is told to stop
@@ -233,7 +233,7 @@ def is_gone(system: FileSystem, path: CanonicalPath) -> bool | None:
 
 
 def is_present(system: FileSystem, path: CanonicalPath) -> bool | None:
-    """Whether something is at a path; None: the store could not be asked now."""
+    """Return whether a path exists; None: unknown now."""
     try:
         return find_status(system, path) is not None
     except StorageError:

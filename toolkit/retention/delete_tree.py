@@ -111,7 +111,7 @@ def _not_seen(item: PlanItem) -> Removed:
 
 
 def holds_exactly(system: FileSystem, root: CanonicalPath, items: Sequence[PlanItem]) -> bool:
-    """Whether a directory holds the items, the directories on the way to them, and nothing else.
+    """Return whether a directory holds the items, the directories on the way to them, and nothing else.
 
     Args:
         system: the store.

@@ -119,12 +119,12 @@ class ParentQueue:
 
 
 def is_looked_for(result: ItemResult[PlanItem]) -> bool:
-    """Whether the item is gone, so that what it was in may be empty."""
+    """Return whether the item is gone, so that the directories around it may be empty."""
     return result.outcome is not Outcome.FAILED and result.code in _LOOKED_FOR
 
 
 def _is_merely_occupied(system: FileSystem, parent: CanonicalPath, code: str) -> bool:
-    """Whether a directory stays anyhow: HDFS may deny it before it sees that something is in it."""
+    """Return whether a directory stays anyhow: HDFS may deny its removal before it sees that it is not empty."""
     if code != PermissionDenied.code:
         return False
     try:

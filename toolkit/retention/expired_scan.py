@@ -102,7 +102,7 @@ class ExpiredScan:
 
     @property
     def _goes_at_once(self) -> bool:
-        """Whether the store can remove a directory in one step; elsewhere instances go one by one (ADR 0021)."""
+        """True if the store removes a directory in one step; elsewhere instances go one by one (ADR 0021)."""
         return self._has_directories and self.system.capabilities.atomic_delete
 
     def _literal_in(self, directory: Directory) -> str | None:
@@ -251,7 +251,7 @@ class ExpiredScan:
             yield from self._own(place, own, kind)
 
     def _may_go_empty(self, place: PathPrefix) -> bool:
-        """Whether an empty directory goes: one below the base whose date is known, and begins before the horizon.
+        """Return whether an empty directory is removed: below the base, of a known date that begins before the horizon.
 
         Only such directories are entered at all. The one in which the horizon itself lies counts as well: a run that
         takes its last instance removes it too, so that the rerun of a killed run has to.
@@ -270,7 +270,7 @@ class SeenTwice:
         self._objects: list[str] = []
 
     def __call__(self, name: str, kind: FileKind) -> bool:
-        """Whether the name was there before; to be asked in the listing's order."""
+        """Return whether the name was there before; called in the listing's order."""
         while self._objects and not name.startswith(self._objects[-1]):
             self._objects.pop()
         if kind is FileKind.FILE:

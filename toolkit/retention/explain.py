@@ -1,4 +1,4 @@
-"""Whether one instance goes or stays, and by which rule: read off the plan that a run would make."""
+"""Explanation why one instance is deleted or kept, and by which rule, read off the plan that a run would make."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Explainer:
         return replace(found, path=instance, instance=format_instant(time))
 
     def _has(self, item: PlanItem, instant: datetime) -> bool:
-        """Whether an item is of the instance; a path may stand for more of them than the one that names it."""
+        """Return whether an item is of the instance; a path may stand for more instances than the one it names."""
         if item.type not in EVICTED:
             return False
         if item.instance_key == format_instant(instant):

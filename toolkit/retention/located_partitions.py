@@ -1,4 +1,4 @@
-"""Where the data of a table's partitions are, and which of them are not touched (`LocationPolicy`)."""
+"""Locations of a table's partitions, and which of them are not touched (`LocationPolicy`)."""
 
 from __future__ import annotations
 

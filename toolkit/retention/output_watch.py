@@ -52,7 +52,7 @@ class Writers:
         return None
 
     def is_below(self, root: CanonicalPath, base: CanonicalPath) -> bool:
-        """Whether another run writes below a directory that is to go as a whole, or may do so."""
+        """Return whether another run writes, or may write, below a directory that is to be removed as a whole."""
         place = self._real(root, base)
         return any(each.written is None or any(path.meets(place) for path in each.written.paths) for each in self.found)
 

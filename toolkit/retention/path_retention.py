@@ -174,7 +174,7 @@ class _Outcome:
         self._notes.extend([done.note] if done.note else [])
 
     def applied(self, parents: Sequence[tuple[int, ItemResult[PlanItem]]]) -> Applied[PlanItem]:
-        """All of it, with the directories that were emptied."""
+        """Apply the plan, and remove the directories that were emptied."""
         return Applied(
             results=tuple(self._results),
             open=frozenset(self._open),

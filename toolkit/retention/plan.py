@@ -136,12 +136,12 @@ class PlanItem:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is data that waits at the gate, and not what is beside it."""
+        """True if it is staged data, and not a manifest beside it."""
         return self.type is ItemKind.STAGED and unit_name(self.path.name) == self.path.name
 
     @property
     def is_data_instance(self) -> bool:
-        """Whether its end is an event."""
+        """True if its end is an event."""
         return self.type in EVICTED and self.location is LocationType.DATA
 
     @property
@@ -264,7 +264,7 @@ def _topmost(wholes: Sequence[WholeRange], stays: Sequence[int]) -> Iterator[Who
 
 
 def _subtree(whole: WholeRange, items: Sequence[PlanItem]) -> Subtree | None:
-    """Where the directory's instances are among the items; None when something else of the plan is in it as well."""
+    """Return the span of the directory's instances among the items; None when something else of the plan is in it."""
     first_inside = (whole.location, f"{names_text(whole.root)}\0")
     begin = bisect_left(items, first_inside, key=lambda item: (item.location, names_text(item.path)))
     end = begin + whole.end - whole.begin

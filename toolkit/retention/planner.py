@@ -137,7 +137,7 @@ class RetentionPlanner:
         return present, absent
 
     def _is_present(self, base: CanonicalPath) -> bool:
-        """Whether the base exists; where directories are only beginnings of keys, a misspelt bucket must not pass."""
+        """Return whether the base exists; where directories are prefixes of keys, a misspelt bucket must not pass."""
         system = self.storage(base)
         is_present = find_status(system, base) is not None
         if not (is_present or system.capabilities.directories or find_status(system, base.root)):

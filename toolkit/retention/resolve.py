@@ -141,7 +141,7 @@ class RetentionResolver:
         object.__setattr__(self, "_table_writers", found)
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> FeedTargets:
-        """All feeds of a run.
+        """Return the targets of a run.
 
         Args:
             pairs: feeds with their clusters.

@@ -53,7 +53,7 @@ class SharedData:
 
     @property
     def is_data(self) -> bool:
-        """Whether the instances themselves are there, and not what is known about them."""
+        """True if the location holds the instances themselves, and not statistics or metadata about them."""
         return self.location.type is LocationType.DATA
 
     @cached_property
@@ -64,7 +64,7 @@ class SharedData:
         return (*literal, *self.location.template.segments[self.location.template.base_depth :])
 
     def may_meet(self, other: SharedData) -> bool:
-        """Whether some path of the one is, or lies in, a path of the other."""
+        """Return whether a path of the one can be, or be in, a path of the other."""
         ends = (self.location.base, other.location.base)
         is_one_store = ends[0].root == ends[1].root
         return is_one_store and all(can_overlap(one, two) for one, two in zip(self.names, other.names, strict=False))
@@ -78,7 +78,7 @@ class _Owner(NamedTuple):
 
 
 def _is_table(location: Location, table: CanonicalPath, place: CanonicalPath) -> bool:
-    """Whether a path feed is the table by another name at a place in the table's directory."""
+    """Return whether a path feed is the table by another name at a place in the table's directory."""
     return location.base == table and location.has(place)
 
 
@@ -250,7 +250,7 @@ def _locations(feed: Feed, cluster: Cluster, real: Callable[[CanonicalPath], Can
 
 
 def _is_inside(sample: CanonicalPath, location: Location) -> bool:
-    """Whether the sample, or a directory above it, is an instance of the location."""
+    """Return whether the sample, or a directory above it, is an instance of the location."""
     if not sample.is_within(location.base):
         return False
     instance = location.base

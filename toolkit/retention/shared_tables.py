@@ -84,7 +84,7 @@ def _may_share(one: _On, other: _On) -> bool:
 
 
 def _are_apart(one: TableUri, other: TableUri) -> bool:
-    """Whether a key has a fixed value in both, and another one in each."""
+    """Return whether a key has a fixed value in both, and the values differ."""
     fixed = [
         {key.lower(): each.literal for key, each in zip(uri.partition_keys, uri.segments, strict=True) if each.literal}
         for uri in (one, other)

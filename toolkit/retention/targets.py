@@ -43,7 +43,7 @@ class Location:
         return len(self.template.segments) - 1
 
     def has(self, path: CanonicalPath) -> bool:
-        """Whether a path is one of its instances'."""
+        """Return whether a path is one of its instances'."""
         return path.is_within(self.base) and self.template.parse(self.written(path)) is not None
 
     def written(self, path: CanonicalPath) -> str:
@@ -53,7 +53,7 @@ class Location:
 
 @dataclass(frozen=True, kw_only=True)
 class ArchiveLocation:
-    """Where the instances of one location are archived.
+    """Archive of the instances of one location.
 
     Attributes:
         template: has all that tells the instances of that location apart.
@@ -64,7 +64,7 @@ class ArchiveLocation:
     base: CanonicalPath
 
     def place(self, location: Location, path: CanonicalPath) -> CanonicalPath:
-        """Where an instance of the location is archived.
+        """Return the archive path of an instance of the location.
 
         Args:
             location: the instances' own.
@@ -136,7 +136,7 @@ class FeedTable:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrittenInstance:
-    """Where a run writes an instance of a feed, by the config repo.
+    """Place where a run writes an instance of a feed, by the config repo.
 
     Attributes:
         paths: of each location, in the spelling of `FeedTarget.real`; of a table feed none.
@@ -212,7 +212,7 @@ class FeedTarget:
         return format_instant(self.policy.nominal_time)
 
     def archived(self, path: CanonicalPath) -> CanonicalPath | None:
-        """Where an instance at a path is archived; None: it is not, or the path is no instance's of the feed."""
+        """Return the archive path of an instance; None: it is not archived, or the path is not an instance."""
         if self.archive is None:
             return None
         for location in self.locations:
@@ -223,5 +223,5 @@ class FeedTarget:
 
     @property
     def data_bases(self) -> tuple[CanonicalPath, ...]:
-        """Where a hold file counts: its own bases, and those of feeds that share its data."""
+        """Bases at which a hold file counts: its own, and those of feeds that share its data."""
         return tuple(dict.fromkeys((*(location.base for location in self.locations), *self.neighbour_bases)))

@@ -92,16 +92,16 @@ class PathPrefix:
     reach: tuple[Span, ...] | None
 
     def begins_before(self, instant: datetime) -> bool:
-        """Whether anything at or below it can be before the instant."""
+        """Return whether anything at or below it can be before the instant."""
         return self.reach is None or self.reach[0][0] < instant
 
     def ends_after(self, instant: datetime) -> bool:
-        """Whether anything at or below it can be at or after the instant."""
+        """Return whether anything at or below it can be at or after the instant."""
         return self.reach is None or self.reach[-1][1] > instant
 
 
 def root_of(location: Location) -> PathPrefix:
-    """Where every walk of the location begins; the literal names of the base say nothing about dates."""
+    """Return the root of every walk of the location; the literal names of the base say nothing about dates."""
     return PathPrefix(location.base, location.template.base_depth, NOTHING_KNOWN, None)
 
 

@@ -27,7 +27,7 @@ from toolkit.runs.errors import AuditLost, AuditUnusable
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
 """Without O_NONBLOCK a pipe in the file's place would hold the run for ever."""
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
-"""Where there is O_PATH, a folder that may not be listed will do."""
+"""O_PATH, where the system has it, opens a folder that may not be listed."""
 _LINE = re.compile(rb'\{"at": "\d{4}-\d\d-\d\dT[\d:.]+Z", "who": "')
 """How each line of an audit file begins, also one that a full disk tore."""
 _ENOUGH = 64
@@ -38,7 +38,7 @@ _FOLDER_OWNER_ONLY = 0o700
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuditPlace:
-    """Where the audit file is.
+    """Place of the audit file.
 
     Attributes:
         file: absolute.

@@ -64,7 +64,7 @@ class Deadline:
         return self._until - self._clock()
 
     def is_over(self) -> bool:
-        """Whether it is too late to start an effect."""
+        """Return whether it is too late to start an effect."""
         return self._clock() >= self._until
 
 
@@ -84,12 +84,12 @@ class RunCommands:
 
     @property
     def has_some(self) -> bool:
-        """Whether there is anything to attend to."""
+        """True if there is anything to attend to."""
         return self.stopped is not None or self._request is not None
 
     @property
     def asks_to_pause(self) -> bool:
-        """Whether the newest request that was not taken yet is to suspend the run."""
+        """True if the newest request that was not taken yet is to suspend the run."""
         request = self._request
         return request is not None and request.kind is RequestKind.SUSPEND
 
@@ -218,7 +218,7 @@ class Heartbeat:
 
 
 def _may_wait(run: LeaseHolder, stopped: Stopped) -> bool:
-    """Whether a run goes on without the ledger: it has a lease, which is not over, and the ledger may come back."""
+    """Return whether a run continues without the ledger: its lease is valid, and the ledger may come back."""
     left = run.deadline.seconds_left()
     return isinstance(stopped, LedgerLost) and stopped.may_return and 0 < left < math.inf
 

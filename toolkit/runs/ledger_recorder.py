@@ -194,7 +194,7 @@ def _recorded(request: StartRequest, run: Run) -> RecordedRun:
 
 
 def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> HeartbeatReply:
-    """All runs of a process have leases of one length, or none; so this is a few statements, however many they are."""
+    """Renew all leases in a few statements: the runs of a process have leases of one length, or none."""
     lost: dict[int, str] = {}
     for seconds in sorted({run.lease_seconds for run in runs if run.lease_seconds is not None}):
         _, errors = leases.renew_many(tx, [_id(run) for run in runs if run.lease_seconds == seconds], seconds)
@@ -214,7 +214,7 @@ def _record(tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
 
 
 def _is_recorded(tx: Transaction, run: RecordedRun, step: RecordBatch) -> bool:
-    """Whether a transaction whose answer was lost has been committed: its items are in the states that it gave them."""
+    """Return whether a transaction without an answer was committed: its items are in the states that it gave them."""
     wanted = {each.position: each.state for each in step.settled}
     wanted |= dict.fromkeys((each.position for each in step.intended), ItemState.INTENDED)
     found = items.states_of(tx, _id(run), wanted)

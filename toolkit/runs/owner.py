@@ -58,14 +58,14 @@ class ProcessTable:
             return None
 
     def is_gone(self, run: Run) -> bool:
-        """Whether the process that owns a run has ended for certain, all its threads with it."""
+        """Return whether the process that owns a run has ended for certain, with all its threads."""
         if run.owner_mark is None or run.pid is None or not 0 < run.pid <= _HIGHEST_PID or run.host != self.host:
             return False
         place, _, started_at = run.owner_mark.rpartition(" ")
         return bool(place) and place == self._place() and self._has_ended(run.pid, started_at)
 
     def _place(self) -> str | None:
-        """Where numbers of processes and times of their start mean the same as here; None: it is unknown."""
+        """Return the scope in which process numbers and start times mean the same as here; None: it is unknown."""
         try:
             if (self.proc / "self").readlink().name != str(self.pid):
                 return None  # /proc is that of another namespace

@@ -39,7 +39,7 @@ def die_with_parent(number: int) -> bool:
 
 
 def gateway_is_alive(port: int) -> bool:
-    """Whether the JVM still listens; only a refusal counts as its death, a slow answer does not."""
+    """Return whether the JVM still listens; only a refusal counts as its death, a slow answer does not."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=_CONNECT_SECONDS):
             return True

@@ -21,17 +21,17 @@ class ActionKind(StrEnum):
     HIVE_REPLICATION = "hive_replication"
     """Pulling the partitions of a table feed to a target."""
     PROCESS = "process"
-    """All instances of a process that are due."""
+    """Due instances of a process."""
     LATE_CHECK = "late_check"
-    """All checks of a process for late data that are due."""
+    """Due checks of a process for late data."""
     PROCESS_AGAIN = "process_again"
-    """All processes of a cluster once more: inputs have come, or retries are due."""
+    """Another run of all processes of a cluster: inputs have come, or retries are due."""
     REPLICATION_AGAIN = "replication_again"
-    """All feeds of a target once more: what was missing at a source has come."""
+    """Another run of all feeds of a target: what was missing at a source has come."""
     HIVE_REPLICATION_AGAIN = "hive_replication_again"
     """The same for table feeds."""
     WATCHDOG = "watchdog"
-    """Whether anything has not succeeded within its cadence."""
+    """Check that everything has succeeded within its cadence."""
 
     @property
     def entrypoint(self) -> str:

@@ -58,7 +58,7 @@ class Files:
     texts: Mapping[str, str]
 
     def may_replace(self, mark: Mark | None) -> bool:
-        """Whether a file is one of this export: of its environment, and of its clusters unless those are all."""
+        """Return whether a file is one of this export: of its environment, and of its clusters unless those are all."""
         own = self.schedule
         if mark is None or (mark.form, mark.repo, mark.environment) != (self.form, own.repo, own.environment):
             return False

@@ -62,7 +62,7 @@ class Scheduler:
     unsupported: Unsupported
 
     def schedule(self, names: Sequence[str]) -> Schedule:
-        """All actions, in a stable order.
+        """Return all scheduled actions, in a stable order.
 
         Args:
             names: names of clusters; none: all of the environment.

@@ -134,7 +134,7 @@ class StartedCall(Generic[_Answer]):
             self._free()
 
     def has_ended(self) -> bool:
-        """Whether it ends within the time of a call from now on."""
+        """Return whether it ends within the time of a call from now on."""
         self._has_ended = self._has_ended or self._worker.has_ended(self._calls.seconds)
         return self._has_ended
 
@@ -181,7 +181,7 @@ class _Worker:
         self._begin.release()
 
     def has_ended(self, seconds: float) -> bool:
-        """Whether the call ends in time; True only once for each call."""
+        """Return whether the call ends in time; True only once for each call."""
         return self._end.acquire(timeout=seconds)
 
     def forget(self) -> None:

@@ -47,7 +47,7 @@ class SecretInSettings(InvalidInput):
 
 
 def is_secret(key: str) -> bool:
-    """Whether a setting's value is a secret, by the last words of its name.
+    """Return whether a setting's value is a secret, by the last words of its name.
 
     ``fs.s3a.secret.key`` is, ``fs.s3a.endpoint`` and ``hadoop.security.credential.provider.path`` are not. On Azure
     the name of the account may stand behind: ``fs.azure.account.key.ACCOUNT.dfs.core.windows.net``.
@@ -165,7 +165,7 @@ def conf_dir(environment: Variables) -> Path | None:
 
 
 def hadoop_settings(spec: StorageSpec, environment: Variables) -> Mapping[str, str]:
-    """All settings of the store, by their Hadoop names.
+    """Return all settings of the store, by their Hadoop names.
 
     Args:
         spec: which store; its own settings win.
@@ -190,12 +190,12 @@ def operator_settings(environment: Variables) -> Mapping[str, str]:
 
 
 def asks_for_kerberos(settings: Mapping[str, str]) -> bool:
-    """Whether a cluster believes nobody's name alone; a value that is not known may mean so."""
+    """Return whether a cluster requires Kerberos; an unknown value may mean so."""
     return settings.get("hadoop.security.authentication", "").strip().lower() not in {"", "simple"}
 
 
 def settings_read(environment: Variables) -> str:
-    """Where `hadoop_settings` looked, in words."""
+    """Return the places where `hadoop_settings` looked, in words."""
     value = environment.get(CONF_VARIABLE, "")
     own = "hadoop_conf of the cluster"
     return f"{CONF_VARIABLE}={value} and {own}" if value else f"{own} ({CONF_VARIABLE} is not set)"

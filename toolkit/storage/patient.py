@@ -90,7 +90,7 @@ class PatientFileSystem(FileSystem):
         return self._whole(path, lambda _: self.inner.list_tree(path))
 
     def _whole(self, path: CanonicalPath, listed: Callable[[str | None], Iterator[Entry]]) -> Iterator[Entry]:
-        """All entries of a listing that can be had again, from a name on or, with None, from where it begins."""
+        """Yield all entries of a listing that can be repeated from a name on; None: from its beginning."""
         last: Entry | None = None
         stalled, wait = last, _Wait(self)
         while True:
@@ -262,7 +262,7 @@ class PatientFileSystem(FileSystem):
         yield from dropwhile(lambda entry: self._place(entry) <= given, listing)
 
     def _place(self, entry: Entry) -> str:
-        """Where the entry stands in a listing; see `FileSystem.list`."""
+        """Return the position of the entry in a listing; see `FileSystem.list`."""
         is_prefix = entry.kind is FileKind.DIRECTORY and not self.capabilities.directories
         return f"{entry.name}/" if is_prefix else entry.name
 
@@ -289,7 +289,7 @@ class PatientFileSystem(FileSystem):
             raise Unreachable(path=path, detail=self.silence.given_up)
 
     def is_over(self, began: float, why: str) -> bool:
-        """Whether waiting ends: for a call whose silence began then, or for the store.
+        """Return whether waiting ends: for a call that has been silent since then, or for the store.
 
         Other threads may find an answer meanwhile, so what is decided on is read once.
         """

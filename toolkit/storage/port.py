@@ -52,7 +52,7 @@ DATA_PREFIX = f"{OWN_PREFIX}-data-"
 
 
 def is_staged(path: CanonicalPath) -> bool:
-    """Whether a file is in a directory with `STAGING_PREFIX`."""
+    """Return whether a file is in a directory with `STAGING_PREFIX`."""
     return f"/{STAGING_PREFIX}" in path.parent.path
 
 

@@ -66,7 +66,7 @@ class Outgoing:
         return self._body.read(size)
 
     def goes_on(self) -> bool:
-        """Whether a block went out since this was asked last."""
+        """Return whether a block was sent since the last call."""
         before, self._seen = self._seen, max(self._seen, self._taken)
         return self._seen > before
 

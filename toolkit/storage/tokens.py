@@ -25,7 +25,7 @@ class Cursor:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether everything was read."""
+        """True if everything was read."""
         return self._at >= len(self._content)
 
     def take(self, size: int) -> bytes:

@@ -123,7 +123,7 @@ def refuse_untrusted(
 
 
 def is_trusted_endpoint(url: str, environment: Variables) -> bool:
-    """Whether an end point of S3 is Amazon's own over https, or one that the operator names."""
+    """Return whether an end point of S3 is Amazon's own over https, or one that the operator names."""
     split = urlsplit(url)
     if split.scheme == "https" and split.port in {None, 443} and _AMAZON.fullmatch(split.hostname or ""):
         return True

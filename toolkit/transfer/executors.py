@@ -134,7 +134,7 @@ def executors(
 
 
 def must_have_context(variables: Mapping[str, str]) -> bool:
-    """Whether this process is a driver in YARN cluster mode: YARN ends one that has made no context in 100 seconds.
+    """Return whether this is a driver in YARN cluster mode: YARN ends a driver without a context in 100 seconds.
 
     Seen by the container, and by the folder that Spark names to its application master: the launcher of Oozie has a
     container as well, and starts drivers in client mode, which need no context.

@@ -67,7 +67,7 @@ def is_still(
     directories: bool,
     is_same: Callable[[TreeFile, TreeFile], bool],
 ) -> bool:
-    """Whether a directory has what is expected below it, and nothing else; it is read without being held.
+    """Return whether a directory has what is expected below it, and nothing else; read without a lease.
 
     Args:
         system: the store.
@@ -115,14 +115,14 @@ def below(root: CanonicalPath, names: str) -> CanonicalPath:
 
 
 def same_content(left: Tree | None, right: Tree | None) -> bool:
-    """Whether two listings have the same names, kinds and sizes; times are the business of each side."""
+    """Return whether two listings have the same names, kinds and sizes; times are not compared."""
     if left is None or right is None:
         return left is right
     return left.keys() == right.keys() and all(same_bytes(entry, right[name]) for name, entry in left.items())
 
 
 def same_bytes(left: TreeFile, right: TreeFile) -> bool:
-    """Whether both are of one kind and size."""
+    """Return whether both are of one kind and size."""
     return left[:2] == right[:2]
 
 

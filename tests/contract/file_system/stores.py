@@ -41,7 +41,7 @@ class Store:
     server_lacks: str = ""
 
     def can_have(self, name: str) -> bool:
-        """Whether the store can have a name."""
+        """Return whether the store can have a name."""
         return not (set(name) & set(self.lacks) or name[-1] in self.lacks_last)
 
     def put(self, name: str, content: bytes = b"") -> CanonicalPath:

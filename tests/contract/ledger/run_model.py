@@ -154,7 +154,7 @@ class RunModel:
         return None
 
     def is_owned(self, name: Name) -> object:
-        """Whether the owner lives."""
+        """Return whether the owner lives."""
         return any(held[name][1] > self.now for held in self.leases.values() if name in held)
 
     def ask(self, name: Name, kind: RequestKind) -> object:

@@ -52,7 +52,7 @@ def changed(ledger: Ledger, run: Run, to: RunStatus, reason: str | None = None) 
 
 
 def owned(ledger: Ledger, run: Run) -> bool:
-    """Whether the run has an owner who lives."""
+    """Return whether the run has a live owner."""
     return ledger.read(lambda tx: leases.is_owned(tx, run.run_id))
 
 

@@ -131,7 +131,7 @@ class Calls:
         return self._rows(archive)
 
     def everything(self) -> dict[str, list[tuple[object, ...]]]:
-        """All rows of all tables."""
+        """Return all rows of all tables."""
         return self.ledger.read(
             lambda tx: {
                 each.name: [tuple(row) for row in tx.execute(sa.select(each).order_by(*each.primary_key))]

@@ -39,7 +39,7 @@ def executed(ledger: Ledger) -> Iterator[list[Statement]]:
 
 @contextmanager
 def committed(ledger: Ledger) -> Iterator[list[bool]]:
-    """Whether each commit within the body waits for the disk, as the database itself says."""
+    """Yield whether each commit within the body waits for the disk, as the database itself says."""
     seen: list[bool] = []
 
     def note(connection: sa.Connection) -> None:

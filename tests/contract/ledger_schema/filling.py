@@ -22,7 +22,7 @@ def fill(connection: sa.Connection) -> None:
 
 
 def rows(connection: sa.Connection) -> Rows:
-    """All rows of all tables but the revision's, by table."""
+    """Return all rows of all tables but the revision's, by table."""
     found = sa.MetaData()
     found.reflect(connection)
     return {

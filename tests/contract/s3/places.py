@@ -56,7 +56,7 @@ class Place:
         client.put_object(Bucket=self.bucket, Key=key, Body=b"" if key.endswith("/") else b"1")
 
     def keys(self) -> list[str]:
-        """All keys of the bucket, in the store's order."""
+        """Return all keys of the bucket, in the store's order."""
         with self.store.client() as client:
             pages = client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket)
             return [each["Key"] for page in pages for each in page.get("Contents", ())]

@@ -56,7 +56,7 @@ def put(root: Path, files: dict[str, str]) -> None:
 
 
 def seen(root: Path) -> dict[str, str]:
-    """All files of a directory."""
+    """Return all files of a directory."""
     return {str(each.relative_to(root)): each.read_text() for each in sorted(root.rglob("*")) if each.is_file()}
 
 

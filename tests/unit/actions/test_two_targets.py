@@ -48,7 +48,7 @@ class Files:
         return len(list(self.folder.glob(f"{entity}-*")))
 
     def both_at_work(self, mark: Mark, number: int = DIES_AT) -> bool:
-        """Whether this is the mark at which the first run ends; both are in their middle then."""
+        """Return whether this is the mark at which the first run ends; both are in their middle then."""
         if mark.number == number:
             self.both.wait(10)
         return mark.number == number and mark.entity == "clicks"

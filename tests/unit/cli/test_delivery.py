@@ -1,4 +1,4 @@
-"""Where results go, and that a lost reader or a bad file never hides what a run did."""
+"""Delivery of results: a lost reader or a bad file never hides what a run did."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Repo:
         return linted.document["findings"]
 
     def files(self) -> set[str]:
-        """All files, by their paths below the folder."""
+        """Return all files, by their paths below the folder."""
         return {str(each.relative_to(self.path)) for each in self.path.rglob("*") if each.is_file()}
 
 

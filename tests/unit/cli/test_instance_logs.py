@@ -35,7 +35,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def own_log(ledger: Ledger, logs: Path, step: str, text: str | None = None, process: str = JOB) -> Path:
-    """Where the log of a step of the first run is, with what it says."""
+    """Return the path of the log of a step of the first run, with its text."""
     name = StepRunName(
         ledger=identity_of(ledger), process=process, cluster="primary", instance_key=TIME, run_id=1, step=step
     )

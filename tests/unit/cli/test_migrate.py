@@ -19,7 +19,7 @@ XML = [str(each) for each in ONE_OF_EACH_NAME]
 
 
 def same_as_golden(text: str, name: str) -> bool:
-    """Whether a text is that of a file; FEEDCTL_WRITE_GOLDEN=1 writes it anew."""
+    """Return whether a text is that of a file; FEEDCTL_WRITE_GOLDEN=1 writes it anew."""
     file = GOLDEN / name
     if os.environ.get("FEEDCTL_WRITE_GOLDEN"):
         file.parent.mkdir(exist_ok=True)

@@ -61,7 +61,7 @@ def enqueue(run: Feedctl, instance: str = NOON, *more: str) -> Ran:
 
 
 def work(run: Feedctl, *job: str, steps: tuple[str, ...] = ("main",)) -> Ran:
-    """All steps of a job that runs, and its end."""
+    """Run all steps of a job, and end it."""
     for step in steps:
         for call in ("init-step", "halt-step"):
             assert run("run", call, *job, "--step", step).code == 0

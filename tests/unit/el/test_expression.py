@@ -96,7 +96,7 @@ def test_a_function_like_no_other_names_all() -> None:
 
 
 def position_of_fault(text: str) -> int | None:
-    """Where the text is wrong; -1 when it is right."""
+    """Return the position of the fault; -1: there is none."""
     try:
         parse_expression(text)
     except ElError as error:

@@ -1,4 +1,4 @@
-"""Whether a document is valid, and what is wrong with it, are told by two validators: they agree."""
+"""Validity of documents, found by two validators that agree."""
 
 from __future__ import annotations
 

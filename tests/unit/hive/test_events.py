@@ -49,7 +49,7 @@ def recovered(scene: Scene, outputs: OutputUse | None = None) -> list[NewEvent]:
 
 
 def killed_after_its_last_effect(root: Path) -> Scene:
-    """All is there, and the ledger does not know it."""
+    """Leave a run that was killed after its last effect: all data is there, and the ledger does not know it."""
     for number in range(100):
         scene = Scene(root=root / str(number))
         scene.filled()

@@ -48,7 +48,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """All cases of all rules."""
+    """Return all cases of all rules."""
     return [case for path in sorted(CASES.glob("*.yaml")) for case in _in_file(path)]
 
 

@@ -1,4 +1,4 @@
-"""Where the instances of an entity are acted on, for each life cycle."""
+"""Places of the instances of an entity, for each life cycle."""
 
 from __future__ import annotations
 

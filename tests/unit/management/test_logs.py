@@ -1,4 +1,4 @@
-"""Where the logs of instances are."""
+"""Places of the logs of instances."""
 
 from __future__ import annotations
 

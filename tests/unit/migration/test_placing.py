@@ -1,4 +1,4 @@
-"""Where the files of a migration go: a new folder as a whole, or a config repo, in which nothing is replaced."""
+"""Files of a migration: a new folder as a whole, or a config repo, in which nothing is replaced."""
 
 from __future__ import annotations
 

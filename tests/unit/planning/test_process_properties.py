@@ -1,4 +1,4 @@
-"""All that a workflow is told: the specification's worked configurations, and whose value a name has."""
+"""Properties of a workflow: the specification's worked configurations, and whose value a name has."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def outputs(root: Path, validator: FakeValidator) -> StagedOutputs:
 
 
 def waiting(root: Path, name: str) -> Path:
-    """Where an output waits."""
+    """Return the staging place of an output."""
     return root / name / ".feedctl-staging/2026-03-01-12"
 
 

@@ -1,4 +1,4 @@
-"""Where logs of steps are, and how they are read while they grow."""
+"""Places of the logs of steps, and how they are read while they grow."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Instance:
 
     @property
     def is_announced(self) -> bool:
-        """Whether the flag says that the instance is whole."""
+        """True if the flag says that the instance is complete."""
         return (self.place / FLAG).exists()
 
     def look(self) -> None:

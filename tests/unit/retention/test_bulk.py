@@ -138,7 +138,7 @@ def test_what_a_store_was_not_asked_about_is_whole_and_told_as_held() -> None:
 
 @pytest.mark.parametrize("directories", [True, False])
 def test_a_path_that_the_store_says_nothing_about_is_open(*, directories: bool) -> None:
-    """Whether it went nobody knows: it may be there, it may be gone, and it may still go."""
+    """The removal has an unknown result: the data may be there, may be gone, and may still go."""
 
     class Forgetful(SharedStore):
         def delete_all(

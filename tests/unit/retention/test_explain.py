@@ -1,4 +1,4 @@
-"""Whether one instance goes or stays, and why: every answer is that of the plan, with the rule's numbers and place."""
+"""Explanation of one instance: every answer is that of the plan, with the rule's numbers and place."""
 
 from __future__ import annotations
 

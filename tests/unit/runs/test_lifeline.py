@@ -118,7 +118,7 @@ def test_a_signal_that_somebody_sends_to_a_run_with_a_parent_kills_it() -> None:
 
 
 def test_the_watcher_alone_notices_another_parent() -> None:
-    """Where the kernel does not tell of the parent's death."""
+    """A kernel that does not report the parent's death."""
     line = ProcessStop()
     watch_parent(line, os.getppid() + 1, threading.Event())
     with pytest.raises(Stopped, match="died"):

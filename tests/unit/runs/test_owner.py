@@ -1,4 +1,4 @@
-"""Whether the process that owns a run is gone: only what is certain counts."""
+"""End of the process that owns a run: only what is certain counts."""
 
 from __future__ import annotations
 

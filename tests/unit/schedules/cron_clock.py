@@ -25,7 +25,7 @@ class CronClock:
         self.allowed = [_numbers(*each) for each in zip(self.fields, _LEAST, _MOST, strict=True)]
 
     def fires_at(self, instant: datetime) -> bool:
-        """Whether it fires in a UTC minute."""
+        """Return whether it fires in a UTC minute."""
         local = instant.astimezone(self.zone)
         minute, hour, day, month, weekday = self.allowed
         on_day, on_weekday = local.day in day, local.isoweekday() % 7 in weekday

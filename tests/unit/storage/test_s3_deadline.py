@@ -1,4 +1,4 @@
-"""Whether a body on its way out moves."""
+"""Movement of a body on its way out."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Paused(StopRequested):
 
 
 def answered(task: Sequence[int], attempt: int) -> Iterable[Answer]:
-    """All of a task."""
+    """Return the whole answer of a task."""
     del attempt
     return map(Answer, task)
 

@@ -103,7 +103,7 @@ class _Connection:
     stub: JavaObject
 
     def is_alive(self) -> bool:
-        """Whether the metastore still answers on it: it may have been started anew, or have closed what was idle."""
+        """Return whether the metastore still answers on the connection, which a restart or an idle timeout closes."""
         try:
             self.stub.getName()
         except Py4JError:
@@ -223,7 +223,7 @@ def _meaning(kind: str, answered: str) -> type[CatalogError]:
 
 
 def is_unknown_call(error: Py4JJavaError) -> bool:
-    """Whether the metastore does not know the call; it can be asked another one."""
+    """Return whether the metastore does not know the call, so that another one can be tried."""
     return _UNKNOWN_CALL in _kind_and_text(error)[1]
 
 

@@ -65,7 +65,7 @@ class Java:
         return empty
 
     def texts(self, java_list: JavaObject) -> tuple[str, ...]:
-        """All of a list of names, in one call."""
+        """Return all texts of a list of names, in one call."""
         joined: str = self.jvm.java.lang.String.join(_PARTED, java_list)
         return tuple(joined.split(_PARTED)) if joined else ()
 

@@ -1,4 +1,4 @@
-"""Where a feed's instances are: one kind of storage, templates that can be read, dates where retention needs them."""
+"""Storage of a feed's instances: one kind, readable templates, dates where retention needs them."""
 
 import re
 from collections.abc import Iterator

@@ -113,7 +113,7 @@ def _event(tx: Transaction, instance: FeedInstance) -> NewEvent:
 
 
 def _is_there(tx: Transaction, instance: FeedInstance) -> bool:
-    """Whether the last that was heard of it is that it is there; what was evicted comes for the first time again."""
+    """Return whether the file was last seen as present; an evicted file that comes again is new."""
     return events.last_kind(tx, instance.feed, instance.cluster, instance.instance_key) in _THERE
 
 

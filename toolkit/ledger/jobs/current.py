@@ -149,7 +149,7 @@ def was_forced_since(tx: Transaction, key: RunKey, run_id: int) -> bool:
 
 
 def step_runs() -> sa.Select[tuple[object, ...]]:
-    """All attempts at steps with the names of the steps, in the order in which they began."""
+    """Return all attempts at steps with the names of the steps, in the order in which they began."""
     return (
         sa.select(*step_run.c, tables.step.c.name.label("step"))
         .join(tables.step, tables.step.c.step_id == step_run.c.step_id)

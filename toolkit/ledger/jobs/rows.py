@@ -164,7 +164,7 @@ class StartedJob:
 
     @property
     def last_recoverable_step(self) -> str | None:
-        """Where a rerun goes on (BDRE, last recoverable sub-process id); None for a job that starts afresh."""
+        """Step at which a rerun continues (BDRE, last recoverable sub-process id); None: at the first step."""
         return self.resume_at if self.is_rerun else None
 
 

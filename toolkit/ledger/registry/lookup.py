@@ -185,7 +185,7 @@ class _Links:
 
 
 def registered(tx: Transaction) -> Mapping[Site, Registered]:
-    """All processes that were ever registered, locked until the transaction ends."""
+    """Return all processes that were ever registered, locked until the transaction ends."""
     rows = list(tx.rows(RegisteredProcess, tx.locked(sa.select(*PROCESS_COLUMNS).order_by(process.c.process_id))))
     links = _links(tx, rows)
     return {each.site: _registered(each, links) for each in rows}

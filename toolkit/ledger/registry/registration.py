@@ -72,7 +72,7 @@ class ProcessEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerEntry:
-    """Where files can be.
+    """Server that can have files.
 
     Attributes:
         kind: ``cluster`` or ``datasource``.

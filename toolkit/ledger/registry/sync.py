@@ -202,7 +202,7 @@ class SyncReport:
 
     @property
     def has_changed(self) -> bool:
-        """Whether anything was written."""
+        """True if anything was written."""
         return bool(self.added or self.changed or self.removed)
 
 

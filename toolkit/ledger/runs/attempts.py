@@ -61,7 +61,7 @@ def _update(tx: Transaction, found: Run, values: Mapping[str, object]) -> Run:
 
 
 def _is_still_not_begun(tx: Transaction, found: Run) -> bool:
-    """Whether an attempt waits or is ready; then its row is locked.
+    """Return whether an attempt is waiting or ready; then its row is locked.
 
     To be asked before its status changes: from a status that it has got since, the change may be legal and yet not what
     is meant.

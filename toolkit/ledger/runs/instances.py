@@ -1,4 +1,4 @@
-"""Where the instances of an action stand: the newest attempt of each, for many instances at once."""
+"""Status of the instances of an action: the newest attempt of each, for many instances at once."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ _UNSETTLED = Timed(_unsettled)
 
 
 def of_run(tx: Transaction, run_id: int) -> list[Item]:
-    """All items of a run, in the order of the plan."""
+    """Return all items of a run, in the order of the plan."""
     return list(tx.rows(Item, sa.select(item).where(item.c.run_id == run_id).order_by(item.c.position)))
 
 

@@ -289,7 +289,7 @@ def release(tx: Transaction, run_id: int) -> None:
 
 
 def is_owned(tx: Transaction, run_id: int) -> bool:
-    """Whether somebody lives who works on the run: it holds a lease that has not expired."""
+    """Return whether a live process owns the run: it holds a lease that has not expired."""
     return bool(owned(tx, [run_id]))
 
 

@@ -125,7 +125,7 @@ def get(tx: Transaction, run_id: int) -> Run:
 
 
 def is_of(key: RunKey) -> sa.ColumnElement[bool]:
-    """Whether a row of `run` is an attempt of the key."""
+    """Return whether a row of `run` is an attempt of the key."""
     return sa.and_(*(run.c[name] == getattr(key, name) for name in _KEY))
 
 
@@ -229,7 +229,7 @@ def _in_range(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def is_newest() -> sa.ColumnElement[bool]:
-    """Whether a row of `run` is the newest attempt of its key.
+    """Return whether a row of `run` is the newest attempt of its key.
 
     By comparison with one value, which is one look into the index for each run, whatever the planner believes.
 

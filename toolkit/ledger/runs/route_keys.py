@@ -23,7 +23,7 @@ class CopyRoute:
 
     @property
     def is_of(self) -> sa.ColumnElement[bool]:
-        """Whether a row of `run` is about it."""
+        """True if a row of `run` is about it."""
         of_feed = sa.and_(run.c.entity == self.feed, run.c.life_cycle == LifeCycle.REPLICATION)
         return sa.and_(of_feed, run.c.cluster == self.target, run.c.counterpart == self.source)
 

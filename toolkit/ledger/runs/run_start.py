@@ -131,7 +131,7 @@ def refuse_crowd(tx: Transaction, key: RunKey, most: int, is_gone: IsGone) -> No
 
 
 def _is_beside(run: Run, key: RunKey) -> bool:
-    """Whether a run takes the place of another of the same kind; one of the key itself is told by its lease."""
+    """Return whether a run takes the place of another of the same kind; a run of the same key is found by its lease."""
     same = (run.life_cycle, run.cluster) == (key.life_cycle, key.cluster)
     return same and run.key != key and run.status is RunStatus.RUNNING
 

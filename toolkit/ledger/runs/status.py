@@ -129,7 +129,7 @@ def _let_go(tx: Transaction, job: Run, now: datetime) -> None:
 
 
 IsGone = Callable[[Run], bool]
-"""Whether the process that owns a run has ended for certain."""
+"""Function that returns whether the process that owns a run has ended for certain."""
 
 
 def never_known(run: Run) -> bool:
@@ -189,7 +189,7 @@ def _expiry(expired_at: datetime) -> str:
 
 
 def _locked(tx: Transaction, run_ids: Collection[int], starting: RunKey | None) -> list[Run]:
-    """All rows that this transaction will change, in one go: everybody locks runs in the order of their numbers."""
+    """Return all rows that this transaction will change; every transaction locks runs in the order of their numbers."""
     in_question: list[sa.ColumnElement[bool]] = [run.c.run_id.in_(run_ids)]
     if starting is not None:
         in_question.append(is_of(starting) & run.c.status.in_([RunStatus.WAITING, RunStatus.READY]))

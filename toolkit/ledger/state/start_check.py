@@ -1,4 +1,4 @@
-"""Whether anything of an entity may start: safe mode, suspensions, and when an entity was touched or resumed.
+"""Start conditions of an entity: safe mode, suspensions, and the time of the last touch or resume.
 
 Safe mode stops the whole installation, a suspension one entity, on one cluster or on all (Falcon overview, Safe Mode
 and Entity Management: suspend, resume, touch). It is the first question of every start (DESIGN section 1, layer runs).
@@ -61,7 +61,7 @@ class EntityIsSuspended(Skipped):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SafeMode:
-    """Whether the installation rests.
+    """State of safe mode.
 
     Attributes:
         is_on: nothing starts.
@@ -87,7 +87,7 @@ def switch_safe_mode(tx: Transaction, *, on: bool, who: str, reason: str | None)
 
 
 def current_safe_mode(tx: Transaction) -> SafeMode:
-    """Whether safe mode is on, and since when."""
+    """Return the state of safe mode, and since when it is on."""
     return next(tx.rows(SafeMode, sa.select(*(safe_mode.c[field.name] for field in fields(SafeMode)))))
 
 
@@ -160,7 +160,7 @@ def suspension_of(tx: Transaction, entity: str, cluster: str) -> Suspension | No
 
 
 def suspensions(tx: Transaction) -> list[Suspension]:
-    """All suspensions, by entity and cluster."""
+    """Return all suspensions, by entity and cluster."""
     return list(tx.rows(Suspension, _SUSPENDED))
 
 
@@ -185,7 +185,7 @@ def touched_at(tx: Transaction, entity: str) -> datetime | None:
 
 
 def is_about(entity: str, cluster: str) -> sa.ColumnElement[bool]:
-    """Whether a row of `entity_state` counts for an entity on a cluster."""
+    """Return whether a row of `entity_state` counts for an entity on a cluster."""
     return (entity_state.c.entity == entity) & entity_state.c.cluster.in_([EVERYWHERE, cluster])
 
 

@@ -1,4 +1,4 @@
-"""All lint rules: their texts from the catalogue, what finds them from the modules beside it."""
+"""All lint rules: texts from the catalogue, checks from the modules beside it."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def _traits(entry: EntityEntry) -> Iterator[str]:
 
 
 def _data(kind: Kind, document: Document) -> str | None:
-    """Where an entity's data is, as written."""
+    """Return the place of an entity's data, as written."""
     parts = {Kind.FEED: ("locations", "data"), Kind.CLUSTER: ("interfaces", "write", "endpoint")}
     if kind is Kind.FEED and isinstance(document.get("table"), str):
         return str(document["table"])

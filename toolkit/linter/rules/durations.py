@@ -123,7 +123,7 @@ def _places(entity: Feed) -> Iterator[tuple[Pointer, Feed | FeedCluster]]: ...
 @overload
 def _places(entity: Process) -> Iterator[tuple[Pointer, Process | ProcessCluster]]: ...
 def _places(entity: Feed | Process) -> Iterator[tuple[Pointer, object]]:
-    """Where an SLA can be: the entity, and each of its clusters."""
+    """Yield the places that can have an SLA: the entity, and each of its clusters."""
     yield ("sla",), entity
     yield from ((("clusters", index, "sla"), each) for index, each in enumerate(entity.clusters))
 

@@ -100,12 +100,12 @@ def local_midnight(context: LintContext) -> Iterator[Hit]:
 
 
 def _belongs_at_midnight(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:
-    """Whether days begin at midnight: those of a feed, in a zone that does not change its clocks just then."""
+    """Return whether days begin at midnight: those of a feed, in a zone that does not change its clocks just then."""
     return isinstance(entity, Feed) and _is_quiet(entity, midnight, time)
 
 
 def _is_quiet(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:
-    """Whether the zone does not change its clocks at midnight."""
+    """Return whether the zone does not change its clocks at midnight."""
     return not any(_odd_slots(InstanceSequence(midnight, entity.frequency, entity.timezone), time))
 
 
@@ -114,12 +114,12 @@ def _is_midnight(time: datetime) -> bool:
 
 
 def _is_other_day(start: datetime, timezone: str) -> bool:
-    """Whether the day that is written is not the local one."""
+    """Return whether the written day is not the local one."""
     return to_local(start, load_zone(timezone)).date() != start.date()
 
 
 def _is_a_slip(start: datetime, timezone: str) -> bool:
-    """Whether midnight UTC was written for the local one: processes run in the middle of a day, but not at night."""
+    """Return whether midnight UTC was written for local midnight: processes run at noon, but not at night."""
     is_night = to_local(start, load_zone(timezone)).hour < _MORNING
     return _is_midnight(start) and (is_night or _is_other_day(start, timezone))
 

@@ -162,7 +162,7 @@ def output_written_twice(context: LintContext) -> Iterator[Hit]:
 
 
 def _keeps_step(output: ProcessOutput) -> bool:
-    """Whether the instance moves on with every run: the usual case, which is told without looking at any run."""
+    """Return whether the instance moves on with every run: the usual case, found without looking at any run."""
     function = parse_expression(output.output.instance).function
     own, theirs = output.process.frequency, output.feed.frequency
     if function not in (_MOVING if own.unit.is_elapsed else _MOVING_BY_DAYS):

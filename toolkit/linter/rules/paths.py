@@ -45,14 +45,14 @@ def _made(repository: Repository) -> frozenset[tuple[str, str]]:
 
 
 def _declare_it(location: FeedLocation, other: FeedLocation) -> bool:
-    """Whether both feeds say that they share their data; nobody means to share an archive."""
+    """Return whether both feeds declare that they share their data; an archive is never shared on purpose."""
     one, two = location.feed, other.feed
     is_declared = two.name in one.shares_data_with and one.name in two.shares_data_with
     return is_declared and not (location.is_archive or other.is_archive)
 
 
 def _matters(location: FeedLocation, other: FeedLocation) -> bool:
-    """Whether both ever use the name: undated statistics and metadata are shared by intention."""
+    """Return whether both locations use the name; undated statistics and metadata are shared on purpose."""
     if _declare_it(location, other):
         return False
     if not (location.is_dated or location.is_data) and not (other.is_dated or other.is_data):
@@ -284,7 +284,7 @@ def _places(feed: Feed) -> Iterator[_Place]:
 
 
 def _texts(feed: Feed, position: int) -> Iterator[tuple[Pointer, str, bool]]:
-    """Where a template stands, its text, and whether instances must not share what it names."""
+    """Yield the place of each template, its text, and whether instances must not share what it names."""
     each = feed.clusters[position]
     own: Pointer = ("clusters", position)
     if feed.table is not None:

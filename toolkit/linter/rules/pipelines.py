@@ -40,7 +40,7 @@ class Pipelines:
         return replace(_pipelines(context.repository), complete=complete)
 
     def knows(self, feed: Feed) -> bool:
-        """Whether it is certain who makes and who reads a feed."""
+        """Return whether the producers and consumers of a feed are certain."""
         return self.complete and feed.name not in self.hidden
 
     def made_on(self, feed: Feed) -> frozenset[str]:

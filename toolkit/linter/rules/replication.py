@@ -88,7 +88,7 @@ def common_instants(source: FeedOnCluster, target: FeedOnCluster) -> list[dateti
 
 
 def storage_at(side: FeedOnCluster, cluster: Cluster, instant: datetime) -> InstanceStorage | None:
-    """Where an instance is on a side; None when its template cannot be rendered."""
+    """Return the storage of an instance on a side; None when its template cannot be rendered."""
     try:
         return FeedStorage.of(side.feed, cluster).at(instant)
     except ElError:
@@ -151,7 +151,7 @@ def replication_onto_itself(context: LintContext) -> Iterator[Hit]:
 
 
 def _are_apart(repository: Repository, source: FeedOnCluster, target: FeedOnCluster) -> bool:
-    """Whether the clusters alone tell that the places differ: the usual case, in which no path needs to be made."""
+    """Return whether the clusters alone show that the places differ: the usual case, which needs no paths."""
     stores = [_store(side, repository) for side in (source, target)]
     return None not in stores and stores[0] != stores[1]
 
@@ -179,7 +179,7 @@ def _file_system(default_fs: str, name_services: tuple[tuple[str, str], ...]) ->
 
 
 def _place(repository: Repository, side: FeedOnCluster, other: FeedOnCluster) -> str | None:
-    """Where the first instance that both have is, in a form that is equal for equal places."""
+    """Return the place of the first common instance, in a form that is equal for equal places."""
     cluster, both = side.cluster(repository), overlap(side, other)
     if cluster is None or both is None:
         return None

@@ -154,7 +154,7 @@ def _collide(repository: Repository, one: FeedOnCluster, other: FeedOnCluster, t
 
 
 def _overlap(left: tuple[Segment, ...], right: tuple[Segment, ...]) -> bool:
-    """Whether some sub-directory fits both; a part that one of them lacks may be anything there."""
+    """Return whether one sub-directory can fit both; a part that one of them lacks may be anything there."""
     return all(can_overlap(own, its) for own, its in zip(left, right, strict=False))
 
 

@@ -100,7 +100,7 @@ def _nearer(entry: EntityEntry, part: _Defaults) -> list[Layer]:
 
 
 def _gives(document: Value, pointer: Pointer) -> bool:
-    """Whether a layer has a value of its own there, or removes what is there."""
+    """Return whether a layer has a value of its own there, or removes what is there."""
     for step in pointer:
         if not isinstance(document, Mapping):
             return True

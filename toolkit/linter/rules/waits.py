@@ -34,12 +34,12 @@ class WaitEdge:
 
     @property
     def counts_available(self) -> bool:
-        """Whether the input counts available instances."""
+        """True if the input counts available instances."""
         return parse_expression(self.input.end).function.needs_availability
 
     @property
     def takes_latest(self) -> bool:
-        """Whether the input takes the newest available instances."""
+        """True if the input takes the newest available instances."""
         return parse_expression(self.input.start).function is Function.LATEST
 
     def needs(self, run: datetime) -> tuple[datetime, datetime] | None:
@@ -111,7 +111,7 @@ def _edges(
 
 
 def _comes_otherwise(feed: Feed, cluster: str) -> bool:
-    """Whether instances may come without a run of the repo."""
+    """Return whether instances may come without a run of the repo."""
     there = [each for each in feed.clusters if each.name == cluster]
     return not there or feed.external or any(each.type is ClusterRole.TARGET or each.import_ for each in there)
 

@@ -37,7 +37,7 @@ def _counted_hits(window: InputWindow) -> Iterator[Hit]:
 
 
 def _is_ordered(window: InputWindow) -> bool:
-    """Whether the start never comes after the end, as can be told without looking at any run."""
+    """Return whether the start never comes after the end, found without looking at any run."""
     start, end = window.start, window.end
     if start.function is end.function and _fixed(start) == _fixed(end):
         return _clock(start) <= _clock(end)
@@ -94,11 +94,11 @@ class _Span:
     last: datetime
 
     def begins_before(self, start: datetime) -> bool:
-        """Whether instances of the window would lie before the feed's first."""
+        """Return whether instances of the window would be before the feed's first."""
         return self.first < start
 
     def ends_before(self, start: datetime) -> bool:
-        """Whether the whole window lies there."""
+        """Return whether the whole window lies there."""
         return self.last < start
 
 
@@ -126,7 +126,7 @@ def _span(window: InputWindow, run: datetime) -> _Span | None:
 
 
 def _bootstraps(window: InputWindow) -> bool:
-    """Whether the process reads what it made before: its first run cannot find anything, and must not need to."""
+    """Return whether the process reads its own earlier output, which the first run cannot find and must not need."""
     return any(output.feed == window.feed.name for output in window.process.outputs.values())
 
 
@@ -183,7 +183,7 @@ def _endless(window: InputWindow) -> InstanceSequence:
 
 
 def _is_beyond(endless: InstanceSequence, window: InputWindow, span: _Span) -> bool:
-    """Whether the window would end with an instance that the feed does not have any more."""
+    """Return whether the window would end with an instance after the feed's last one."""
     instance = endless.at_or_before(span.last)
     return instance is not None and instance >= window.feed_cluster.validity.end
 
@@ -249,7 +249,7 @@ def input_older_than_retention(context: LintContext) -> Iterator[Hit]:
 
 
 def _is_close(window: InputWindow) -> bool:
-    """Whether the window may reach beyond the limit at all; most do not come near it."""
+    """Return whether the window may reach beyond the limit at all; most do not come near it."""
     retention = window.feed_cluster.retention
     if retention is None:
         return False

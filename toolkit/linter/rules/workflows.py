@@ -29,7 +29,7 @@ def missing_workflow(context: LintContext) -> Iterator[Hit]:
 
 
 def _known(snapshot: Snapshot) -> frozenset[str]:
-    """All files and the folders that they are in."""
+    """Return all files and the folders that they are in."""
     files = {*snapshot.names, *snapshot.files}
     parents = {file[:index] for file in files for index, character in enumerate(file) if character == "/"}
     return frozenset(files | parents)
@@ -59,7 +59,7 @@ def _paths(process: Process) -> Iterator[tuple[Pointer, str]]:
 
 
 def _is_relative(path: str) -> bool:
-    """Whether a path is one of the config repo's; a URI, an absolute path or one with a variable is not known here."""
+    """Return whether a path is in the config repo, and not a URI, an absolute path or one with a variable."""
     return not path.startswith("/") and ":" not in path.partition("/")[0] and "${" not in path
 
 

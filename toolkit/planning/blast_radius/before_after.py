@@ -71,7 +71,7 @@ class FeedState:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether its locations can be told; where they cannot, other rules say why."""
+        """True if its locations can be computed; where they cannot, other rules say why."""
         try:
             return self.places is not None
         except ElError:
@@ -79,12 +79,12 @@ class FeedState:
 
     @property
     def main(self) -> BoundLocation | None:
-        """Where the instances themselves are."""
+        """Location of the instances themselves."""
         return self.places.get(TABLE) or self.places.get(LocationType.DATA)
 
     @property
     def keeps_beyond_validity(self) -> bool:
-        """Whether the last instances stay after the validity has ended."""
+        """True if the last instances stay after the validity has ended."""
         return keeps_beyond_validity(self.on_cluster, default=self.keep_beyond_validity)
 
     def policy(self, time: datetime) -> EvictionPolicy | None:
@@ -137,7 +137,7 @@ class BeforeAfter:
 
     @property
     def is_still_managed(self) -> bool:
-        """Whether names of the old template conform to the new one."""
+        """True if names of the old template conform to the new one."""
         read = self._read_by(self.after)
         return read is not None and read.is_managed
 
@@ -148,7 +148,7 @@ class BeforeAfter:
         return Positions() if read is None else read.held(self.after.holds)
 
     def reads(self, before: BoundLocation, after: BoundLocation) -> bool:
-        """Whether names of one place conform to another."""
+        """Return whether names of one place conform to another."""
         made = self.before.instances
         return Existing(made=made, count=self._count, written=before, read=after, instances=made).is_managed
 
@@ -300,7 +300,7 @@ class Pairing:
 
 
 def _is_known(repository: Repository, key: _Key) -> bool:
-    """Whether a repo says for sure that the feed is not on the cluster."""
+    """Return whether a repo says for certain that the feed is not on the cluster."""
     feed, cluster = key
     return (feed in repository.feeds or feed not in repository.entries) and (
         cluster in repository.clusters or cluster not in repository.entries

@@ -99,7 +99,7 @@ class Existing:
 
     @property
     def is_managed(self) -> bool:
-        """Whether names as they were written conform to where retention looks; both ends and the middle are tried."""
+        """True if names as they were written conform to where retention looks; both ends and the middle are tried."""
         if self._is_same_place or not self.read.dated:
             return self.read.dated
         times = [self.made[each] for each in (0, self.count // 2, self.count - 1) if each >= 0]
@@ -149,7 +149,7 @@ class Existing:
 
     @cached_property
     def _has_own_times(self) -> bool:
-        """Whether each name stands for its instance alone, so that no name needs to be read; days depend on zones."""
+        """True if each name stands for its instance alone, so that no name needs to be read; days depend on zones."""
         step, granularity = self.made.frequency.elapsed, self.read.granularity
         length = None if granularity is None else granularity.elapsed
         if step is None or length is None or self.read.timezone != "UTC":

@@ -230,7 +230,7 @@ class _Places:
             yield self._effect(EffectKind.TEMPLATE_WIDENED)
 
     def _is_wider(self, *, is_read: bool) -> bool:
-        """Whether retention looks at names that it did not look at before."""
+        """Return whether retention looks at names that it did not look at before."""
         if self.after is None or not self.after.dated or self.pair.after.on_cluster.retention is None:
             return False
         if self.before is None:

@@ -1,4 +1,4 @@
-"""Where the instances of a feed are, in a form that can be compared with where they were."""
+"""Places of a feed's instances, in a form that can be compared with the places before a change."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BoundLocation:
 
     @property
     def dated(self) -> bool:
-        """Whether it has date fields; retention leaves a place that has none."""
+        """True if it has date fields; retention leaves a place without any."""
         return bool(self.pattern.fields)
 
     @property

@@ -45,7 +45,7 @@ class GonePartitions:
     gone: Iterable[str]
 
     def is_held(self, names: Sequence[str]) -> bool:
-        """Whether a hold covers one of these partitions."""
+        """Return whether a hold covers one of these partitions."""
         return any(kept is not None and kept.reason is KeepReason.HOLD for kept in map(self._kept, names))
 
     def why_not(self, place: CanonicalPath, names: Sequence[str]) -> str:
@@ -81,7 +81,7 @@ class GonePartitions:
 
 
 def is_directory_of(place: CanonicalPath, name: str, base: CanonicalPath) -> bool:
-    """Whether a directory is where Hive, Spark or feedctl keeps a partition below its table's directory.
+    """Return whether a directory is where Hive, Spark or feedctl keeps a partition below its table's directory.
 
     Spark writes keys in the case of the table's columns, and feedctl puts a replaced partition below a directory of
     its own.
@@ -98,7 +98,7 @@ def is_directory_of(place: CanonicalPath, name: str, base: CanonicalPath) -> boo
 
 
 def is_partition_name(text: str, table: Table) -> bool:
-    """Whether a text can be the name of a partition of a table."""
+    """Return whether a text can be the name of a partition of a table."""
     try:
         return list(split_name(text)) == [key.lower() for key in table.key_names]
     except ValueError:

@@ -292,7 +292,7 @@ class _TableLook:
 def places_of(
     table: FeedTable, metastore: Metastore, names: Sequence[str], check: Callable[[], None]
 ) -> Mapping[str, CanonicalPath]:
-    """Where the data of partitions are, by their names, for comparing; one that is gone by now has none.
+    """Return the data locations of partitions by their names, for comparing; a partition that is gone has none.
 
     Args:
         table: of the feed.

@@ -241,7 +241,7 @@ class TableRecovery:
         return f"{base} is not there; mount its disk"
 
     def _has_left_staging(self, item: Item) -> bool:
-        """Whether nothing waits at the gate any more where a run that died was to remove it; elsewhere nobody looks."""
+        """Return whether staged data is gone where a dead run was to remove it; other places are not looked at."""
         place = self._place(item)
         if place is None or not place.is_within(self.base.child(STAGING_DIRECTORY)):
             return False
@@ -256,7 +256,7 @@ class TableRecovery:
         return writers_of(self.plan.target, self.work)
 
     def _is_written(self, group: _Group, place: CanonicalPath, known: Container[str]) -> bool:
-        """Whether another run writes there: it writes files before the metastore has the partition again."""
+        """Return whether another run writes there: it writes files before the metastore has the partition again."""
         own = [each for each in group.partitions if each.path in known]
         named = [(each, NamedPartition(self.table.name, self._name(each))) for each in own]
         items = [replace(_plan_item(self.plan, left, place, self.base), partition=name) for left, name in named]
@@ -277,7 +277,7 @@ class TableRecovery:
         )
 
     def _there(self, left: Sequence[Item], metastore: Metastore) -> dict[str, bool]:
-        """Whether a partition is there, by its address; those of other tables are left out."""
+        """Return whether each partition exists, by its address; partitions of other tables are left out."""
         found = metastore.table(self.table.name)
         named = {item.path: self._name(item) for item in left if item.kind == _PARTITION}
         names = {address: name for address, name in named.items() if is_partition_name(name, found)}

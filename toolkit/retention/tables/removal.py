@@ -21,7 +21,7 @@ GONE = frozenset({StayReason.ALREADY_GONE.value, ""})
 
 
 def is_left(result: ItemResult[PlanItem]) -> bool:
-    """Whether data are, or may be, still there although their partitions are not."""
+    """Return whether data is, or may be, still there although its partitions are not."""
     return result.outcome is Outcome.FAILED or result.code not in GONE
 
 

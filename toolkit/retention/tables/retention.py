@@ -154,7 +154,7 @@ class _BatchOutcome:
         return range(begin, position + 1)
 
     def applied(self, events: InstanceEvents, parents: Sequence[tuple[int, ItemResult[PlanItem]]]) -> Applied[PlanItem]:
-        """All of it."""
+        """Apply the plan."""
         reported = [
             events.of(result.item, is_gone=result.code in GONE, by_us=not result.code)
             for _, result in sorted(self.results.items())

@@ -111,7 +111,7 @@ class HdfsClient:
 
 
 def _is_unasked(answer: object) -> bool:
-    """Whether the NameNode has not been asked yet: a listing does so when its first page is taken, a stream did."""
+    """Return whether the NameNode is not called yet: a listing calls it for its first page, a stream at its opening."""
     return isinstance(answer, Iterator) and not isinstance(answer, io.IOBase)
 
 

@@ -129,7 +129,7 @@ def java_error_kind(java_class: str, message: str) -> type[StorageError]:
 
 
 def is_not_active(java_class: str) -> bool:
-    """Whether another NameNode of the name service should be asked instead; this one did nothing."""
+    """Return whether another NameNode of the name service should be tried; this one did nothing."""
     return simple_name(java_class) in _TRY_ANOTHER
 
 
@@ -176,7 +176,7 @@ class UnknownAuthority(StorageFailure):
 
 
 def is_no_such_host(error: Exception) -> bool:
-    """Whether the resolver said for good that nobody has the name."""
+    """Return whether the resolver reported for certain that the host name is unknown."""
     return isinstance(error, OSError) and _LOOKUP in str(error) and any(each in str(error) for each in _NO_SUCH_NAME)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 TOKEN_VARIABLE = "HADOOP_TOKEN_FILE_LOCATION"  # noqa: S105 - a variable's name
-"""Where YARN, or `hdfs fetchdt`, left the tokens."""
+"""Name of the variable that names the file of tokens of YARN or `hdfs fetchdt`."""
 
 _RPC_KIND = "HDFS_DELEGATION_TOKEN"
 _KINDS = {

@@ -62,7 +62,7 @@ def just_before(key: str) -> str:
 
 
 def fits_xml(key: str) -> bool:
-    """Whether a document can carry the key unchanged: no control characters, no line ends."""
+    """Return whether XML can carry the key unchanged: no control characters, no line ends."""
     return _NOT_IN_XML.search(key) is None
 
 

@@ -50,7 +50,7 @@ class BadS3Setting(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class S3Settings:
-    """Where the bucket is and how it is spoken to; what is empty is left to botocore (AWS_ENDPOINT_URL and so on).
+    """Address and options of a bucket; empty values are left to botocore (AWS_ENDPOINT_URL and so on).
 
     Attributes:
         bucket: its name.

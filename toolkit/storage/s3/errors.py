@@ -116,7 +116,7 @@ class KeyProblem(NamedTuple):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same request may succeed a little later."""
+        """True if the same request may succeed a little later."""
         return issubclass(_kind(self.code, 0), Unreachable)
 
     def about(self, path: CanonicalPath, key: str) -> StorageError:

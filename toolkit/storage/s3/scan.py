@@ -154,7 +154,7 @@ def step(keys: Keys, scan: Scan) -> PageContent:
 
 
 def _start(behind: str, first: str, prefix: str) -> str:
-    """Where the page begins: as far on as is known; nothing where the prefix says as much."""
+    """Return the start of the page: as far on as is known; nothing where the prefix says as much."""
     if behind >= first:
         return behind
     # A start that does not begin with the prefix lies before all that do; some stores would list nothing from it.
@@ -177,7 +177,7 @@ def _matched(listed: Sequence[str], spans: Sequence[Span]) -> tuple[list[tuple[S
 
 
 def _is_read(spans: Sequence[Span], last: str) -> bool:
-    """Whether the first span ends with the last key, as that of a single object does."""
+    """Return whether the first span ends with the last key, as that of a single object does."""
     return bool(spans) and spans[0].end == f"{last}\0"
 
 

@@ -100,7 +100,7 @@ class ObjectWriter:
             self._aborted(self._started)
 
     def _is_ours(self) -> bool:
-        """Whether an answer was lost, and the request that botocore then repeated met what the first had written."""
+        """Return whether a repeated request of botocore met what its first try, whose answer was lost, had written."""
         with translated(self._path):
             found = self._bucket.client.head_object(Bucket=self._bucket.name, Key=self._key)
         return found["Metadata"].get(_MARK) == self._mark

@@ -82,7 +82,7 @@ def silence(path: CanonicalPath, error: Exception) -> StorageError:
 
 
 def was_not_sent(error: RequestException) -> bool:
-    """Whether the server can't have seen the request, so that it may be sent to another one."""
+    """Return whether the server can't have received the request, so that it may be sent to another one."""
     if isinstance(error, ConnectTimeout):
         return True
     cause = error.args[0] if error.args else None
@@ -156,7 +156,7 @@ class Upload:
                 self._changed.notify_all()
 
     def _is_handed(self, piece: bytes) -> bool:
-        """Whether the request still wants pieces."""
+        """Return whether the request still wants pieces."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._piece is None or self._is_over, self._seconds):
                 message = f"{len(piece)} bytes were not taken within {self._seconds:g} s"

@@ -1,4 +1,4 @@
-"""Where WebHDFS answers, and as whom it is asked."""
+"""Address of WebHDFS, and the user of its calls."""
 
 from __future__ import annotations
 

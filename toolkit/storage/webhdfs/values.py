@@ -137,7 +137,7 @@ def xattrs_of(path: CanonicalPath, answer: object) -> dict[str, bytes]:
 
 
 def was_done(path: CanonicalPath, answer: object) -> bool:
-    """Whether an operation reports that it did something.
+    """Return whether an operation reports that it did something.
 
     Raises:
         StorageFailure: the answer is not one of WebHDFS; silence confirms nothing.

@@ -168,7 +168,7 @@ class SparkJob:
         return len(self.tasks) - len(self._answered)
 
     def is_over(self, *, within: float) -> bool:
-        """Whether the job is over, by itself or not; waits for it so many seconds."""
+        """Return whether the job is over, successful or not; wait for it so many seconds."""
         self._thread.join(within)
         return not self._thread.is_alive()
 
@@ -210,7 +210,7 @@ class SparkJob:
             _LOG.warning("event=tasks_may_go_on group=%s", self._group)
 
     def _is_under_way(self) -> bool:
-        """Whether the job, or a task of it whose worker is still to be killed, is not over."""
+        """Return whether the job, or a task of it whose worker is still to be killed, is not over."""
         if self._thread.is_alive():
             return True
         tracker = self.context.statusTracker()

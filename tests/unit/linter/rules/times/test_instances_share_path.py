@@ -32,7 +32,7 @@ clusters:
 
 
 def is_shared(frequency: str, template: str, start: str, zone: str, path_zone: str) -> bool:
-    """Whether any two instances have one path, found by rendering them all."""
+    """Return whether any two instances have one path, found by rendering them all."""
     instances = InstanceSequence(parse_instant(start), Frequency.parse(frequency), zone, parse_instant(END))
     named = PathTemplate(template, path_zone)
     return max(Counter(map(named.render, instances)).values()) > 1
