@@ -1,4 +1,4 @@
-"""Judges an instance by hand: `spark-submit validate.py --feed NAME --time INSTANT`."""
+"""Validates an instance by hand: `spark-submit validate.py --feed NAME --time INSTANT`."""
 
 from __future__ import annotations
 

@@ -66,5 +66,5 @@ class Failed(FeedctlError):  # noqa: N818 - the base of failures with their own 
     """An effect was tried and did not happen."""
 
 
-class StopRequested(FeedctlError):  # noqa: N818 - nobody's error: somebody asked for it
-    """No further effect may begin: what is asked before each effect raises it, through whoever was about to do it."""
+class StopRequested(FeedctlError):  # noqa: N818 - a request, and no error
+    """Stop of a run: the check before each effect raises it, through the code that was about to change data."""

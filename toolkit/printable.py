@@ -1,6 +1,6 @@
 """Texts of others on a terminal, in a log or in a document: the one place that says how they stand there.
 
-Names of files, values of the config repo, refs and what other programs say are written by whoever may open a pull
+Names of files, values of the config repo, refs and output of other programs come from anyone who may open a pull
 request, put a file into a data folder or answer in a store's place. None of that may move a cursor, colour or hide
 text, forge a line, or be taken for a command by the runner of a pipeline that reads its log.
 
@@ -19,7 +19,7 @@ _WORKFLOW_COMMAND = re.compile(r"(?m)^([^\S\n]*+):(?=:)")
 """``::error::`` of GitHub: taken for a command at the beginning of a line, behind blanks too."""
 
 _CONTROL = re.compile(r"(\r?\x1b\[[0-9;?]*+[A-HJKSTfhlm])")
-"""What rich writes for colours, and for a bar that is drawn anew; neither a title nor a link of a terminal."""
+"""Control codes of rich for colours and redrawn bars; neither a title nor a link of a terminal."""
 
 
 def printable(text: str, *, at_start: bool = True, commands: bool = False) -> str:

@@ -63,7 +63,7 @@ class Status(StrEnum):
     SKIPPED = "skipped"
     """Not started: suspended, safe mode, or another run holds the lease; nothing was touched."""
     NOT_YET = "not_yet"
-    """What it needs is not there yet; nothing was touched."""
+    """An input is not there yet; nothing was touched."""
     KILLED = "killed"
     """Stopped by a signal or a command."""
 

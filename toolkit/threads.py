@@ -107,7 +107,7 @@ class WorkerPool(Executor):
             part.result()
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:  # noqa: FBT001, FBT002 - the base's
-        """Begin nothing more; threads end by themselves, and nobody waits for what is under way."""
+        """Begin nothing more; threads end by themselves, and running work is not waited for."""
         del wait, cancel_futures
         with self._lock:
             self._is_shut = True

@@ -56,7 +56,7 @@ class RunContext:
         progress: told how much was copied, of `TargetPlan.volume`.
         run_name: is in the names of what the run makes for itself, and tells it from what others do: its number in the
             ledger, where it has one.
-        validator: judges what was written before it is announced, of feeds with `quality`.
+        validator: validates what was written before it is published, of feeds with `quality`.
         outputs: tells which instances other runs write or remove at this moment.
         patiently: calls what needs the ledger, and waits for a ledger that is away as long as the run's lease lasts.
     """
@@ -211,7 +211,7 @@ def place_named(left: Item, parse: Callable[[str], CanonicalPath] = CanonicalPat
 
 
 def unknown_place(left: Item) -> SettledLeftOver:
-    """The end of an unfinished item that nobody can finish, since its row names a place that the action has not."""
+    """Result of an unfinished item that cannot be finished, since its row names a place outside of the action."""
     message = f"{left.path} is not a place of this instance, so nothing there was touched; look at it by hand"
     item = SettledItem(position=left.position, state=ItemState.FAILED, code=UNKNOWN_PLACE, message=message)
     return SettledLeftOver(left=left, item=item)

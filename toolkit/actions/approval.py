@@ -1,4 +1,4 @@
-"""When nothing may be applied: a limit that nobody lifted, another plan than was approved, a time in the future."""
+"""Conditions under which nothing is applied: an exceeded limit, another plan than approved, a future time."""
 
 from __future__ import annotations
 

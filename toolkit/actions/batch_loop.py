@@ -126,7 +126,7 @@ class BatchLoop(Generic[I]):
     def _call_off(self, batch: Batch[I], applying: Future[Applied[I]]) -> None:
         """Stop the batch under way; record what it has done in the audit file only.
 
-        In the ledger it stays open: that may be what hangs, or fails in a way that nobody foresaw.
+        In the ledger it stays open: that may be what hangs, or fails in an unforeseen way.
         """
         self.guard.stop(Stopped(reason="interrupted", interrupted=True))
         wait([applying], JOIN_SECONDS)
@@ -152,7 +152,7 @@ class BatchLoop(Generic[I]):
         """Write a step down; False: what it intends must not begin, and is not written down as such.
 
         What was written down as intended is applied, also when the run was stopped meanwhile: then nothing of it
-        begins, and that is written down as well. After the last effect nobody is asked: a run that was told to stop
+        begins, and that is written down as well. After the last effect this is not checked: a run that was told to stop
         when all was done has done it.
         """
         may_begin = bool(step.intended) and self.guard.may_begin()

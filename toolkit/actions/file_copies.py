@@ -58,7 +58,7 @@ class FileCopies:
         Args:
             source: on the store that they are read from.
             target: on the store that they are written to.
-            files: the order is kept by nobody.
+            files: in any order.
             is_progress: they are part of the plan's volume, so that who watches is told.
             overwrite: replace what is there; else a file that is there fails.
 

@@ -61,11 +61,11 @@ class WorkItem(Protocol):
 
 
 T = TypeVar("T", bound=Target)
-"""Of targets."""
+"""Type of targets."""
 I = TypeVar("I", bound=WorkItem)  # noqa: E741 - DESIGN section 10 names it so
-"""Of items."""
+"""Type of items."""
 D = TypeVar("D")
-"""Of what else an action's plan says."""
+"""Type of the detail of an action's plan."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,7 +199,7 @@ class TargetPlan(Generic[T, I, D]):
 def plan_digest(plans: Iterable[TargetPlan[T, I, D]]) -> str:
     """Names a plan: SHA-256, in hexadecimal, over the instances of its targets and its items.
 
-    An eviction's instance is the nominal time: an approval that somebody left in a schedule is not good for the same
+    An eviction's instance is the nominal time: an approval left in a schedule is not good for the same
     items on another day. What is refused is not in it: nothing of that is done.
     """
     digest = hashlib.sha256()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from toolkit.runs.recorder import RecordedRun, RunOutcome
 
 Target_contra = TypeVar("Target_contra", bound=Target, contravariant=True)
-"""Of targets."""
+"""Type of targets."""
 
 
 class Notifier(Protocol[Target_contra]):
@@ -24,7 +24,7 @@ class Notifier(Protocol[Target_contra]):
 
 
 class NoNotifier(Notifier[Target]):
-    """Nobody."""
+    """A notifier that sends nothing."""
 
     @override
     def run_ended(self, target: Target, run: RecordedRun, outcome: RunOutcome) -> None: ...

@@ -36,7 +36,7 @@ def output_lease(feed: str, cluster: str, instance_key: str, mode: LeaseMode = L
 
 
 def table_lease(cluster: str, table: TableName, mode: LeaseMode = LeaseMode.EXCLUSIVE) -> Wanted:
-    """Return the lease on a whole table: shared for whoever writes one instance of it."""
+    """Return the lease on a whole table: shared by all writers of single instances."""
     return Wanted(resource=resource_name(f"table/{cluster}/{table}"), mode=mode)
 
 
@@ -180,7 +180,7 @@ def are_apart(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 
 def writer_of(feed: str, cluster: str, instance_key: str, work: RunContext) -> str:
-    """Return who writes an instance at this moment, in words, or an empty text: a copy of a part counts for nobody.
+    """Return who writes an instance now, in words, or an empty text; the copy of a part has no writer.
 
     Raises:
         Stopped: the ledger cannot be read.

@@ -1,4 +1,4 @@
-"""Telling somebody how far a run is."""
+"""Reports of a run's progress."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Progress(Protocol):
 
 
 class NoProgress(Progress):
-    """Nobody looks."""
+    """A progress that is not shown."""
 
     @override
     def begin(self, total: int, volume: Volume = NOTHING) -> None: ...

@@ -195,7 +195,7 @@ class Publication:
 
         Raises:
             CopyDiffers: the copy has other names or sizes.
-            SourceChanged: somebody has written to the source, so that the copy never was whole there.
+            SourceChanged: the source was written to, so that the copy never was whole there.
         """
         if not self.is_still(place, expected, same_bytes):
             raise CopyDiffers(path=self.unit)

@@ -72,7 +72,7 @@ class TargetResult(Generic[T, I, D]):
 
     @property
     def is_well(self) -> bool:
-        """Nobody has to look at it: it was worked on to its end, and nothing of it failed."""
+        """True if no user action is needed: the target was worked on to its end, and nothing of it failed."""
         plan = self.plan
         problems = (plan.failed, plan.skipped, plan.waiting, plan.refused, self.stopped)
         return all(each is None for each in problems) and not self.counts[Outcome.FAILED]

@@ -219,7 +219,7 @@ def _each(runs: Sequence[TargetRun[T, I, D]], work: Callable[[TargetRun[T, I, D]
 
 
 def _stop(runs: Iterable[TargetRun[T, I, D]]) -> None:
-    """Something has gone wrong, or somebody pressed Ctrl-C twice: nothing of any target may begin any more."""
+    """Stop all targets after an internal error, or after a second Ctrl-C: nothing may begin any more."""
     for run in runs:
         run.stop(Stopped(reason="interrupted", interrupted=True))
 

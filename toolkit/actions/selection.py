@@ -97,7 +97,7 @@ class EntitySelection:
 
 
 NO_FEED = EntitySelection(is_about_feeds=False)
-"""Of an action that chooses other entities."""
+"""Selection of an action on other entities than feeds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -129,7 +129,7 @@ class SlotRunner(Generic[T, I, D]):
 
     def _fill_slots(self) -> None:
         with ExitStack() as unfinished:
-            unfinished.callback(self._interrupt)  # what fails in a way that nobody foresaw ends the others too
+            unfinished.callback(self._interrupt)  # an unforeseen error ends the others too
             try:
                 while (slot := self.slots.acquire()) is not None:
                     self._work_on(slot)
@@ -186,7 +186,7 @@ class SlotRunner(Generic[T, I, D]):
         self._end(stopped)
 
     def _interrupt(self) -> None:
-        """Do as `_stop` does, when something has gone wrong, or somebody pressed Ctrl-C twice."""
+        """Do as `_stop` does, after an internal error or a second Ctrl-C."""
         self._end(Stopped(reason="interrupted", interrupted=True))
 
     def _end(self, why: Stopped) -> None:

@@ -97,7 +97,7 @@ class TargetRun(Generic[T, I, D]):
             self.stop(stopped)
 
     def _recovered(self) -> tuple[str, ...]:
-        """Notes for the user; somebody else may settle the same items at the same time, so it is tried again."""
+        """Notes for the user; another run may settle the same items at the same time, so it is tried again."""
         unreadable, key = self.plan.unreadable, self.target.instance_key
         for _ in range(_TRIES):
             own = [each for each in self.run.left_over() if self.plan.covers_all or each.instance_key == key]
@@ -107,7 +107,7 @@ class TargetRun(Generic[T, I, D]):
             self.plan = replace(self.plan, unreadable=(*unreadable, *recovery.failed))
             if self.run.settle_left_over(recovery.settled, recovery.audit_only):
                 return recovery.notes if recovery.settled else ()
-        return ("what an earlier run had begun is being recorded by somebody else; the next run looks again",)
+        return ("what an earlier run had begun is being recorded by another run; the next run looks again",)
 
     def apply(self) -> None:
         """Do what the plan says; nothing, when a limit of its own refused it."""

@@ -1,6 +1,6 @@
 """Validation of data before readers see it: the data, the validator that actions ask, and its answer.
 
-Data is written where nobody reads, validated there, published under its name, flag or partition, and then announced.
+Data is written to a staging directory, validated there, published under its name, flag or partition, then announced.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 DataError: TypeAlias = StorageError | CatalogError
-"""What looking at data raises: a store or a metastore refuses, does not answer, or has something unusable."""
+"""Errors of data access: a store or a metastore refuses, does not answer, or has something unusable."""
 DATA_ERRORS = (StorageError, CatalogError)
 """The same for `except`."""
 

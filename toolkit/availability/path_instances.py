@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolkit.threads import WorkerPool
 
 PAGE = 1000
-"""So many entries of an instance are looked at: one answer of a store. Of those that have more nobody counts files."""
+"""Entries of an instance that are looked at: one answer of a store. Files of instances with more are not counted."""
 
 WINDOW = 256
 """So many instances are looked at together."""

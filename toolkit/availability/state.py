@@ -19,7 +19,7 @@ class DataState(StrEnum):
     AVAILABLE = "available"
     """Data, and the feed's availability flag if it has one."""
     PARTIAL = "partial"
-    """Data without the flag: somebody still writes it, or gave up."""
+    """Data without the flag: it is still being written, or its writer gave up."""
     EMPTY = "empty"
     """A directory without data: nothing is in it, or the flag alone."""
     MISSING = "missing"

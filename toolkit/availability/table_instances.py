@@ -26,13 +26,13 @@ _ALONE = 8
 """So many partitions are asked for one by one, as most processes read few; then all names are listed, by one call."""
 
 _Values = tuple[str, ...]
-"""Of the keys that the feed names, in the order of its URI."""
+"""Values of the keys that the feed names, in the order of its URI."""
 
 
 class OtherSpelling(BadMetadata):
     """An instance is there under another spelling of its values, as ``month=3`` for ``month=03``.
 
-    It would be missing for ever, so nobody is left waiting for it (DESIGN section 8).
+    It would be missing for ever, so no process waits for it (DESIGN section 8).
 
     Args:
         table: the table.

@@ -204,7 +204,7 @@ class ActionContext:
         )
 
     def _validator(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Validator:
-        """Without suites nobody asks it; entities are not looked at, since each would have to be read for it."""
+        """Return the validator; without suites there is none, so that entities are not read for their `quality`."""
         if not self.repository.suites:
             return NoValidator()
         author = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)

@@ -128,7 +128,7 @@ class DecidedPlaces:
 
     @cached_property
     def _root(self) -> CanonicalPath | None:
-        """The directory that has the gate: of the table, or around one without partitions; see `LandingPlanner`."""
+        """Return the directory with the staged data: of the table, or around one without partitions; see `LandingPlanner`."""
         uri, table = self._storage.table, self._table
         assert uri is not None  # noqa: S101 - only asked of a table feed
         if table is None or not table.storage.location:

@@ -81,7 +81,7 @@ class BadAuditFile(InvalidInput):
 
 
 class OutsideAuditFile(InvalidInput):
-    """The config repo names an audit file outside of itself: whoever may change the repo would choose any file.
+    """The config repo names an audit file outside of itself: a pull request could choose any file.
 
     Args:
         path: as it was given.
@@ -233,7 +233,7 @@ def audit_place(snapshot: Snapshot, settings: RepoSettings, variables: Variables
 
 
 def quality_folder(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> Path:
-    """The folder of the pages about verdicts, beside the audit file; errors are those of `audit_place`."""
+    """The folder of the pages about validation results, beside the audit file; errors are those of `audit_place`."""
     folder = audit_place(snapshot, settings, variables).file.with_name("quality")
     _refuse_given(snapshot, folder)
     return folder

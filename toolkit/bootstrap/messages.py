@@ -83,7 +83,7 @@ class Messages(Notifier[T], Generic[T]):
     _brokers: dict[Broker, Outbox] = field(default_factory=dict, init=False)
 
     def open(self, clusters: Iterable[Cluster]) -> None:
-        """Find out where the messages of clusters go; one that nobody can send to costs a note, and nothing else."""
+        """Find out where the messages of clusters go; a broker without a usable address costs a note, nothing else."""
         for cluster in clusters:
             messaging = cluster.interfaces.messaging
             if messaging is None:

@@ -37,7 +37,7 @@ class NoScript(InvalidInput):
 
 
 FileMark = tuple[int, int, int, int]
-"""Which file it is, how large and when it was last changed: what a checkout, an editor or a copy writes differs."""
+"""Identity, size and time of a file, which a checkout, an editor or a copy changes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

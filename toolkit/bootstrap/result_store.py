@@ -28,7 +28,7 @@ class ResultPlace:
     spec: StorageSpec
 
     def opened(self) -> FileSystem:
-        """The store; it asks nobody before it writes: the result of a run that was stopped is wanted too.
+        """The store; writes ask for no permission to begin: the result of a stopped run is wanted too.
 
         Raises:
             NotImplementedYet: no adapter for it exists yet.

@@ -33,9 +33,9 @@ class TableKind(StrEnum):
     """Kind of a table; the values are the metastore's own texts."""
 
     MANAGED = "MANAGED_TABLE"
-    """Who drops it in Hive drops its data."""
+    """A table whose data is dropped with it."""
     EXTERNAL = "EXTERNAL_TABLE"
-    """Who drops it in Hive leaves its data."""
+    """A table whose data stays when it is dropped."""
     VIEW = "VIRTUAL_VIEW"
     """A query with a name; it has no data."""
     MATERIALIZED_VIEW = "MATERIALIZED_VIEW"
@@ -126,7 +126,7 @@ class StorageDescriptor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Partition:
-    """A partition of a table; which table, whoever has it knows.
+    """A partition of a table; the caller knows which table.
 
     Attributes:
         values: one for each key in the table's order, as texts; `NULL` for null.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 BATCH = 500
-"""How many partitions one call should be about: what a metastore does in one transaction, well below its time-out."""
+"""Partitions of one call: as many as a metastore changes in one transaction, well below its time-out."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

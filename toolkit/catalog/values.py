@@ -44,7 +44,7 @@ _TYPES = {
 
 
 class BadPartitionValue(ValueError):  # noqa: N818 - named for what was found
-    """A text that is no value of its key's type, as an ``int`` key's ``abc``; whoever lists counts it and goes on.
+    """A text that is no value of its key's type, as an ``int`` key's ``abc``; a listing counts it and continues.
 
     Args:
         text: as the metastore has it.

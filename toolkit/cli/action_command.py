@@ -146,7 +146,7 @@ def _messages(result: ActionResult[T, I, D]) -> Iterator[str]:
     for target in result.targets:
         if target.plan.refused is not None:
             yield target.plan.refused.message
-        # What nobody can do yet is in the result, and no news every night.
+        # What is not implemented is in the result, and not a warning every night.
         if target.plan.skipped is not None and not isinstance(target.plan.target, NoTarget):
             yield f"{target.plan.label} was skipped: {target.plan.skipped.message}"
 

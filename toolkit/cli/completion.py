@@ -1,6 +1,6 @@
 """Shell completion of values: names of the config repo, of lint rules, entrypoints and schemas.
 
-Nobody reads an error in the middle of typing: whatever is wrong, nothing is offered. zsh evaluates what it is given,
+An error is of no use in the middle of typing: a failure offers no candidates. zsh evaluates what it is given,
 and what is offered ends in a command line, so only words that mean nothing to a shell are: a tag may be anything.
 """
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _Completion = Callable[[typer.Context, str], list[str]]
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:@%+=/-]*")
-"""What no shell takes for more than a word, nor a command for an option."""
+"""A text that no shell takes for more than a word, nor a command for an option."""
 
 _PATIENCE = 2.0
-"""Seconds until somebody who waits for names types on; a repo that takes longer to load offers none."""
+"""Seconds until a user who waits for candidates types on; a repo that takes longer to load offers none."""
 
 
 def is_completing(program: str) -> bool:

@@ -93,7 +93,7 @@ def tags_of(texts: Iterable[str]) -> dict[str, str]:
 def reference_time(text: str | None, snapshot: Snapshot, clock: Clock, base: Snapshot | None = None) -> datetime:
     """The instant that `--time` names, else that of the commit, else the start of the present day (UTC).
 
-    Whoever commits chooses the date: it does not count when it is before that of the base, or in the future.
+    The committer chooses the date: it does not count when it is before that of the base, or in the future.
 
     Args:
         text: of `--time`.

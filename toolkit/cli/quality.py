@@ -1,4 +1,4 @@
-"""`feedctl quality`: what data were judged to be, and what becomes of those that are blocked."""
+"""`feedctl quality`: results of validations, and decisions on blocked data."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def stand_in_for_closed_streams() -> None:
 
 
 def say(message: str) -> None:
-    """Tell the user on standard error; when nobody reads it any more, that changes nothing."""
+    """Write a message to standard error; a closed standard error is ignored."""
     try:
         sys.stderr.write(message + "\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The command of the entrypoint that judges an instance by hand."""
+"""The command of the entrypoint that validates an instance by hand."""
 
 from __future__ import annotations
 

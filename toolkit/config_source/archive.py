@@ -23,7 +23,7 @@ from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, is_config_place
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
-"""What an archive's name ends with."""
+"""Endings of an archive's name."""
 
 _MOST_BYTES = 256 << 20
 """More configuration than any repo has; a small archive can expand to terabytes."""
@@ -45,7 +45,7 @@ _ZIP_END = 22 + 0xFFFF
 
 _INDEX_MAGIC = b"PK\1\2"
 _INDEX_HEAD = struct.Struct("<28x3H12x")
-"""Of a member in the index of a zip archive: the lengths of its name, extra fields and comment."""
+"""Member in the index of a zip archive: the lengths of its name, extra fields and comment."""
 
 _MOST_GLOBAL = 100
 """So many headers for all members; each member is compared with each of them."""
@@ -64,7 +64,7 @@ _DAMAGED = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
     *(EOFError, NotImplementedError, RuntimeError, ValueError, OverflowError, LookupError),
 )
-"""What the standard library raises for an archive with a wrong byte in it."""
+"""Errors of the standard library for an archive with a wrong byte in it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

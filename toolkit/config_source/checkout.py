@@ -1,7 +1,7 @@
 """Git checkout of a directory, found without git.
 
 Git's own search takes any folder with HEAD, objects and refs for a git directory and obeys the config beside them;
-whoever may commit such a folder could run programs. A folder named `.git` cannot be committed, so only that one counts.
+a commit with such a folder could run programs. A folder named `.git` cannot be committed, so only that one counts.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def add_files(root: Path, texts: Mapping[str, str]) -> None:
         texts: by path below the root; one that begins with ``#!`` may be run.
 
     Raises:
-        FileThere: there is something at a place, a folder above it is a link, or nobody may write there.
+        FileThere: there is something at a place, a folder above it is a link, or the folder may not be written.
     """
     for name in texts:
         path = root / name

@@ -52,7 +52,7 @@ def read_file(path: Path) -> bytes:
     """The content of a file that a repo may hold beside its configuration.
 
     Args:
-        path: the user's own, but for its last name, which may be a link that somebody committed.
+        path: the user's own, but for its last name, which may be a committed link.
 
     Raises:
         OSError: it cannot be read, or is a link, a pipe or a device.

@@ -1,7 +1,7 @@
 """Cache of a config repo that was merged without problems, on the machine, for the next command (decision 0030).
 
 A cache file is used when its name, which is the digest of all that loading looks at, and the digest of its content are
-right, and nobody but the user of this run can have written it. Whatever else there is, the repo is loaded anew.
+right, and only the user of this run can have written it. Whatever else there is, the repo is loaded anew.
 """
 
 from __future__ import annotations

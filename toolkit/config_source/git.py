@@ -44,10 +44,10 @@ _KEPT_VARIABLES = frozenset(
         "GIT_EXEC_PATH",
     }
 )
-"""Of git's own variables; a hook has others set for its own repository, and some of them start programs."""
+"""Git's own variables that are kept; a hook has others set for its repository, and some of them start programs."""
 
 _CONFIG_VARIABLES = ("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS")
-"""How the operator of a container trusts a checkout without a file; nothing else is asked with them."""
+"""Variables with which a container's operator trusts a checkout without a file; they are for nothing else."""
 
 _COMMITTED = re.compile(rb"^committer .*> (\d+) [+-]\d{4}$", re.MULTILINE)
 
@@ -195,7 +195,7 @@ def read_commit(directory: Path, ref: str) -> Commit:
 
     Raises:
         NoCommit: nothing in the checkout has that name.
-        BadCommitDate: nobody can have committed it then.
+        BadCommitDate: the date cannot be that of a commit.
         GitFailed: git failed otherwise.
     """
     if "\n" in ref:

@@ -77,7 +77,7 @@ def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bo
     """Opens a directory, a git checkout or an archive.
 
     A clean checkout is read from its commit. Of a dirty one the working tree is read, and the snapshot says so; a run
-    that changes something refuses it. Configuration that git ignores makes a checkout dirty too: whoever put a
+    that changes something refuses it. Configuration that git ignores makes a checkout dirty too: the author of a
     holds.yaml there counts on it.
 
     Args:

@@ -11,7 +11,7 @@ from toolkit.el import Frequency, format_instant, shift
 from toolkit.entities.problems import ConfigProblem
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
-"""By how much the clock of whoever committed may be ahead."""
+"""Allowed lead of a committer's clock."""
 
 
 class SnapshotKind(StrEnum):

@@ -11,7 +11,7 @@ _STAMP = struct.Struct("<Bi")
 
 
 def zip_time(info: zipfile.ZipInfo) -> datetime:
-    """The extended timestamp, which `git archive` writes; without one the local time of whoever packed it, as UTC."""
+    """The extended timestamp, which `git archive` writes; without one the local time of the packer, as UTC."""
     offset = 0
     while offset + _HEADER.size <= len(info.extra):
         kind, size = _HEADER.unpack_from(info.extra, offset)

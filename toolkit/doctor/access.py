@@ -27,7 +27,7 @@ class Access(StrEnum):
     YES = "yes"
     """They allow it."""
     BY_GROUP = "by_group"
-    """They allow it to the group, and nobody knows here who is in it: the store does."""
+    """The permissions allow it to the group, whose members only the store knows."""
     NO = "no"
     """They do not."""
     UNKNOWN = "unknown"

@@ -21,10 +21,10 @@ _HDFS_TOKENS = frozenset({"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHD
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Acting:
-    """Somebody, and how the store knows.
+    """User of a store, and how the store knows the name.
 
     Attributes:
-        actor: who acts; an empty name: nobody that the store would take.
+        actor: who acts; an empty name: the store accepts none.
         how: where that comes from, in words.
     """
 

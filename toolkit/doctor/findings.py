@@ -21,7 +21,7 @@ class CheckStatus(StrEnum):
     WARNING = "warning"
     """Something may become a problem, or could not be found out."""
     FAILED = "failed"
-    """What needs this will not work."""
+    """A use of this will fail."""
     SKIPPED = "skipped"
     """Not looked at, for the reason that is given, or not needed."""
 

@@ -61,7 +61,7 @@ _RELEASE = re.compile(r"^ *java\.specification\.version = (?:1\.)?(\d+)", re.MUL
 _MACHINES = Path("/usr/lib/jvm")
 
 JavaSettings = Callable[[str], str]
-"""What a java command says of itself, empty when it does not run."""
+"""Function that returns the report of a java command, empty when it does not run."""
 
 
 def java_settings(variables: Variables, command: str) -> str:
@@ -145,7 +145,7 @@ PACKAGES = (
 )
 
 COMPARED = ("feedctl", "hdfs-native", "botocore", "tzdata")
-"""Those that must be alike on the driver and on the executors, beside Python."""
+"""Packages that must be alike on the driver and on the executors, beside Python."""
 
 
 def installed_version(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Hosts and ports of services, and Spark masters: whether somebody listens there."""
+"""Checks that the hosts and ports of services and Spark masters accept connections."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def addresses_of(endpoint: str) -> Sequence[Address]:
 
 
 def connect_error(address: Address, seconds: float = _CONNECT_SECONDS) -> str:
-    """Why nobody can be connected to there; empty: somebody listens."""
+    """Return why the address accepts no connection; empty: it does."""
     try:
         with socket.create_connection((address.host, address.port), timeout=seconds):
             return ""

@@ -10,7 +10,7 @@ from toolkit.el.instants import to_utc
 from toolkit.el.sequence import InstanceSequence
 
 Availability = Callable[[datetime], bool] | Container[datetime]
-"""Which instances are available: a set of them, anything that answers `in`, or a function that answers for one."""
+"""Available instances: a set of them, anything that answers `in`, or a function that answers for one."""
 
 
 def is_available(instance: datetime, availability: Availability) -> bool:

@@ -19,7 +19,7 @@ _STORE = re.compile(
 """Up to the ``@`` behind a user, or a user and a password. Only Azure has one in its addresses (container@account)."""
 
 _ANY = re.compile(rf"{_STORE.pattern}|(?<=:)//(?!\.{{3}}:)[^/:@\s\"]*:(?!\$\{{)[^/@\s\"]+@")
-"""Of other URLs, such as a database's, a user with a password that is none by reference and not left out already."""
+"""In other URLs, such as a database's: a user with a password that is neither a reference nor left out already."""
 
 _BEFORE_AT = re.compile(r"(?<![^\s\"])[^\s\"]*@")
 """Up to the last ``@`` of a word: behind it are no credentials, so that each address that is begun there ends there,
@@ -28,7 +28,7 @@ and nothing is looked through once for every address."""
 _OPTION = re.compile(
     r"(?i)(?<=[?&])([a-z_-]*(?:password|passwd|pwd|secret|token|signature|sig|key)=)(?!\$\{)([^&\s\"']+)"
 )
-"""What an address may have behind its question mark: a password of a database, a signature of an object store."""
+"""Secrets behind the question mark of an address: a database's password, an object store's signature."""
 
 _SHOWN = re.compile(r"(?:[A-Za-z0-9+.-]*:)?//")
 

@@ -54,11 +54,11 @@ LENGTH = {
     Field.HOUR: timedelta(hours=1),
     Field.MINUTE: timedelta(minutes=1),
 }
-"""Of the fields whose values are all equally long, by the local clock."""
+"""Length of the fields whose values are all equally long, by the local clock."""
 
 
 FORMS = {field: f"{{0.{field.lower()}:0{4 if field is Field.YEAR else 2}d}}" for field in Field}
-"""How a field of a local time stands in a name, zero-padded: texts whose `format` takes that time."""
+"""Forms of the fields of a local time in names, zero-padded: texts whose `format` takes that time."""
 
 
 def render_field(field: Field, local: datetime) -> str:

@@ -69,7 +69,7 @@ class Parameter(StrEnum):
     COUNT = "count"
     """0 for the first available instance, 1 for the next, and so on."""
     LIMIT = "limit"
-    """How many grid steps to look ahead."""
+    """The number of grid steps to look ahead."""
 
 
 class Weekday(IntEnum):

@@ -1,6 +1,6 @@
 """The one place that matches names: whether a name is what the parts of a template say, in time linear in its length.
 
-Templates come from whoever may open a pull request and names from whoever may write data, so no name may make matching
+Templates come from pull requests and names from writers of data, so no name may make matching
 slow. A regular expression goes back and tries again wherever a part may end at several places: with one such part that
 is linear, with two it is not any more. So a name has at most one.
 """
@@ -17,7 +17,7 @@ from toolkit.el.fields import REGEX, Field
 from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex
 
 Texts: TypeAlias = Sequence[str]
-"""What a name has in the places of its date fields and user variables, in their order."""
+"""Texts of a name in the places of its date fields and user variables, in their order."""
 
 Reader: TypeAlias = Callable[[str], Texts | None]
 """From a name to its texts; None when it does not conform."""

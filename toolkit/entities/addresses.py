@@ -19,7 +19,7 @@ _VARIABLE = re.compile(r"\$\{env:(?P<name>[^}]*)\}")
 _OWN_PASSWORD = re.compile(rf"[\w+]+://[^/@:?]+:\$\{{env:{_LEDGERS}[A-Za-z0-9_]+\}}@")
 
 _OPTION = re.compile(r"(?i)[?&](?:ssl)?password=(?!\$\{env:)[^&]*")
-"""What libpq takes among the options."""
+"""Password among libpq's options."""
 
 _LEDGER = re.compile(r"(?P<driver>sqlite|postgresql(?:\+psycopg)?)://(?P<place>.*)")
 _SCHEME = re.compile(r"[\w.+-]+://|(?i:sqlite|postgres(?:ql)?)(?:\+\w+)?:")

@@ -26,7 +26,7 @@ class Interface:
 STOMP_ENDPOINT = re.compile(
     r"stomp(?P<tls>\+ssl)?://(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<host>[A-Za-z0-9._-]+)):(?P<port>\d{1,5})/?"
 )
-"""What the end point of a broker has to be for messages to be sent there."""
+"""End point of a broker to which messages can be sent."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

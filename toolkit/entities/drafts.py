@@ -18,7 +18,7 @@ from toolkit.entities.vocabulary import Kind
 from toolkit.errors import InvalidInput
 
 KINDS = (Kind.CLUSTER, Kind.FEED, Kind.PROCESS)
-"""Of which there are drafts."""
+"""Kinds of which there are drafts."""
 
 
 class NameTaken(InvalidInput):

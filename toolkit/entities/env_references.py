@@ -1,6 +1,6 @@
 """References to environment variables, ``${env:NAME}``, in values of `repo.yaml`: no secret stands there.
 
-Whoever may change the repo chooses the variable, and the runner's environment holds more secrets than the ledger's
+A pull request chooses the variable, and the runner's environment holds more secrets than the ledger's
 password. So a reference stands only where its value is never shown and is sent nowhere else: as the password of the
 ledger, and, for the folders that HOME and XDG_... name, in paths of files.
 """

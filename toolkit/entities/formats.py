@@ -79,7 +79,7 @@ _CHECKS: dict[str, Callable[[str], object]] = {
 FORMATS: Mapping[str, Callable[[str], object]] = {
     name: lru_cache(maxsize=_RECENT)(check) for name, check in _CHECKS.items()
 }
-"""What checks a text of a format, by the format's name; each raises `ElError` for a text that it does not allow."""
+"""Check of a text by the name of its format; each raises `ElError` for a text that it does not allow."""
 
 
 def allows(check: Callable[[str], object], text: str) -> bool:
@@ -87,7 +87,7 @@ def allows(check: Callable[[str], object], text: str) -> bool:
 
     Args:
         check: one of `FORMATS`.
-        text: whatever somebody wrote.
+        text: any text.
     """
     try:
         check(text)

@@ -230,7 +230,7 @@ def _retention(
         )
     yield from _word(Area.RETENTION, (*pointer, "action"), "action", retention.action, cluster)
     if retention.quarantine is not None:
-        # Whoever asks for it counts on being able to restore: deleting at once would be worse than refusing.
+        # The user counts on being able to restore: deleting at once would be worse than refusing.
         yield NotImplementedValue(
             area=Area.RETENTION,
             pointer=(*pointer, "quarantine"),

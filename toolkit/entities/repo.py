@@ -73,7 +73,7 @@ class RepoSettings:
         hold_reminder: `feedctl status --stale` names a hold that is older than this.
         accept: identifiers of lint rules that this repo accepts.
         lint: settings of lint rules.
-        admins: user names (of the operating system) of those who may switch safe mode on and off; empty: whoever may
+        admins: user names (of the operating system) of those who may switch safe mode on and off; empty: all who may
             write the ledger.
         trusted_links: paths of symbolic links on local disks that the base of a location may be, or be reached
             through, of any owner.

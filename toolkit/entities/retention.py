@@ -22,7 +22,7 @@ class Protection:
 
 
 DEFAULT_PROTECTION = (Protection(name=ProtectionName.LATE_WINDOW),)
-"""What protects when `protect` is absent (DESIGN section 7)."""
+"""Protection when `protect` is absent (DESIGN section 7)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

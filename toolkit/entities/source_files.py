@@ -14,7 +14,7 @@ ENVIRONMENTS_FOLDER = "environments"
 SUITES_FOLDER = "expectations"
 SUFFIX = ".yaml"
 JSON_SUFFIX = ".json"
-"""Of suites that Great Expectations wrote, and of nothing else."""
+"""Ending of suites that Great Expectations wrote, and of nothing else."""
 _OWN_PREFIX = ".feedctl"
 
 _KIND_OF_FOLDER = {kind.folder: kind for kind in Kind}
@@ -36,7 +36,7 @@ _PLACE_OF_FOLDER = {
     "holds": HOLDS_FILE,
 }
 _SUFFIXES = (SUFFIX, ".yml", JSON_SUFFIX)
-"""Of files that somebody may have meant to be read."""
+"""Endings of files that may be meant as configuration."""
 
 
 class ConfigFiles(Protocol):
@@ -190,6 +190,6 @@ def _is_misnamed(name: str) -> bool:
     parts = PurePosixPath(name).parts
     if any(part.startswith(".") for part in parts) or not name.casefold().endswith((".yml", SUFFIX)):
         return False
-    if name.endswith(SUFFIX):  # rightly named, and no file: whoever read the repo says what it is instead
+    if name.endswith(SUFFIX):  # rightly named, and no file: reading the repo reported what it is instead
         return False
     return parts[0] in _PLACES

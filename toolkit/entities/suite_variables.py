@@ -16,7 +16,7 @@ INSTANCE_KEY = "instance.key"
 """The instance's own time in UTC, ``2026-03-01T06:40Z``."""
 
 CLUSTER_NAME = "cluster.name"
-"""Of the cluster that the data is on."""
+"""Variable with the name of the cluster that the data is on."""
 
 _DATE_FIELDS = tuple(map(str, Field))
 VARIABLES = (*_DATE_FIELDS, INSTANCE_KEY, CLUSTER_NAME, PREVIOUS_ROWS)

@@ -209,7 +209,7 @@ class ExtractType(StrEnum):
     FULL = "full"
     """All of the data, every time."""
     INCREMENTAL = "incremental"
-    """What is new by the delta column."""
+    """New rows by the delta column."""
 
 
 class MergePolicy(StrEnum):

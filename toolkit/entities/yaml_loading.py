@@ -1,6 +1,6 @@
 """From a YAML file to plain data: YAML 1.2 scalars, text keys, no duplicate keys, no tags, no alias bombs.
 
-Whoever may open a pull request writes these files, so reading one takes time that grows with its size alone, and what
+These files come from pull requests, so reading one takes time that grows with its size alone, and what
 is unreasonably large is refused.
 """
 
@@ -22,10 +22,10 @@ _MAX_NODES = 200_000
 _MAX_DEPTH = 100
 
 MOST_CHARACTERS = 4096
-"""Of a key or a value: names, paths, texts that people read. All that looks at one value later may rely on it."""
+"""Longest key or value: names, paths, texts that people read. All later checks of one value may rely on it."""
 
 _MOST_PROBLEMS = 1000
-"""Of one file; what follows is counted only."""
+"""Most problems of one file that are reported; more are counted only."""
 
 _COMMENT_OR_TAB = re.compile(r"#[^\n]*|\t")
 
@@ -138,7 +138,7 @@ class _Construction:
         if isinstance(node, MappingNode) and node.flow_style:  # {{ ds }} is a mapping with a mapping as its key
             hint = f"{hint}; {unquoted_hint('{{')}"
         self._note(node, "key-type", f"found {found} as a key, expected text", hint)
-        return f"{node.start_mark.line}:{node.start_mark.column}"  # nobody reads it, and a list may be deep
+        return f"{node.start_mark.line}:{node.start_mark.column}"  # it is never read, and a list may be deep
 
     def _enter(self, node: Node) -> None:
         if node.tag.__class__ is str:

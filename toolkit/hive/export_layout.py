@@ -37,7 +37,7 @@ MARK = f"{OWN_PREFIX}-export"
 """In a directory that an export made, from its first moment on: nothing else is ever written over."""
 _FORMAT = "feedctl export 1"
 _MOST = 256 << 20
-"""Of two million files, or of some 100,000 partitions."""
+"""Size of the metadata of two million files, or of some 100,000 partitions."""
 _MOST_VALUES = 8_000_000
 
 

@@ -92,7 +92,7 @@ class TableRegistration:
             self.metastore.alter_table(table)
             return
         if not table.kind.is_view:
-            # A metastore that makes the directory removes it, with all that is in it, when somebody else was first.
+            # A metastore that makes the directory removes it, with all that is in it, when another program was first.
             self.context.system.mkdirs(self.resolve(location))
         try:
             self.metastore.create_table(table)

@@ -43,7 +43,7 @@ _READING = {
 """Parameters of a table that say which rows its files have, with what their absence means; all others are statistics,
 times, or for people."""
 _SCHEMAS = ("avro.schema.literal", "avro.schema.url")
-"""Those that are columns once more."""
+"""Parameters that have the columns once more."""
 _BUCKETING, _FIRST_BUCKETING = "bucketing_version", "1"
 """By which hash rows get into buckets. A metastore of Hive 3 gives every table one; it counts where there are some."""
 _TEXT = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -154,7 +154,7 @@ class TableExport(Mode):
         """Mark the directory as ours and as no whole export, and remove what a killed run was writing there.
 
         Raises:
-            StorageError: it is somebody else's by now, or cannot be written.
+            StorageError: it belongs to another writer by now, or cannot be written.
         """
         require_ours(self._system, self._directory)
         self._system.mkdirs(self._directory)

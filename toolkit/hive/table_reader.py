@@ -189,7 +189,7 @@ class TableReader:
         """Return the table with the text of its Avro schema in place of the address; one on the web stays where it is.
 
         The address is in the source's file system, which readers of the copy may not reach, or which may go. A table's
-        owner writes it, and what is read goes to whoever may read the copy: so only the schema of a table of Avro is
+        owner writes it, and all readers of the copy see it: so only the schema of a table of Avro is
         read, from a file system of the cluster (`LocationPolicy.require_copyable`), and only if it is a schema.
 
         Raises:

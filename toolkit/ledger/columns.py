@@ -120,7 +120,7 @@ metadata = sa.MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-"""Of the whole ledger; every constraint has a name, so that migrations can speak of it."""
+"""Metadata of the whole ledger; every constraint has a name, so that migrations can speak of it."""
 
 
 def partial_unique(name: str, *columns: str, where: str) -> sa.Index:

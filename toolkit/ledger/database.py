@@ -32,7 +32,7 @@ SIZE = 400
 
 
 Values = Mapping[str, object]
-"""Of the parameters of a statement, by name."""
+"""Parameters of a statement, by name."""
 
 DatabaseClock = Callable[[sa.Connection], datetime]
 """Reads the clock of the database, which is the one that leases expire by."""
@@ -263,7 +263,7 @@ class Ledger:
 
         Raises:
             LedgerUnavailable: the database cannot be used now.
-            LedgerConflict: it collided with another one; nothing tries it again, since nobody can repeat the body.
+            LedgerConflict: it collided with another one; nothing tries it again, since the body cannot be repeated.
         """
         with self._transaction({} if is_lasting else {UNHURRIED: True}) as transaction:
             yield transaction
@@ -295,7 +295,7 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """The connection for this thread alone; whoever has had it for too long hangs, and is freed."""
+        """The connection for this thread alone; a thread that has had it for too long hangs, and is freed."""
         if not self._lock.acquire(timeout=self.lock_seconds):
             cut_connection(self.engine)
             raise LedgerUnavailable(place=self.place, why=f"it has not answered for {self.lock_seconds:g} seconds")

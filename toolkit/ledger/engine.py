@@ -1,6 +1,6 @@
 """Engines for SQLite and PostgreSQL, under the rules of DESIGN section 6.
 
-SQLite makes the files -wal and -shm even to read, and only who may write the database can remove them, so nobody else
+SQLite makes the files -wal and -shm even to read, and only who may write the database can remove them, so no other user
 reads it (`opening.connected`). A connection that writes makes sure that it still has the file that its path names.
 
 A server that is frozen ends no wait by itself: neither keepalives nor its own time limits do, since its kernel still
@@ -40,7 +40,7 @@ _UNLESS_GIVEN = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,
 }
-"""What the ledger's URL may say otherwise: a server that the network has lost is given up after about 25 seconds."""
+"""Defaults that the ledger's URL may change: an unreachable server is given up after about 25 seconds."""
 
 
 READING, UNHURRIED = "feedctl_reading", "feedctl_unhurried"
@@ -61,7 +61,7 @@ def connect(url: sa.URL, *, read_only: bool = False, from_repo: bool = False) ->
 
 
 def _sqlite_to_read(path: str) -> sa.Engine:
-    """A connection for each transaction: between them nobody is kept from anything, and no state is kept."""
+    """A connection for each transaction: between them no lock and no state is kept."""
     engine = sa.create_engine("sqlite://", poolclass=sa.NullPool, creator=partial(connect_to_read, path, BUSY_SECONDS))
     sa.event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     return engine
@@ -198,7 +198,7 @@ def connect_to_read(path: str, patience: float) -> sqlite3.Connection:
 
     Args:
         path: of the database; this user may write it, or its -wal and -shm would stay in the way of its owner.
-        patience: so many seconds it waits for whoever has the database for itself.
+        patience: seconds to wait for a holder of an exclusive lock on the database.
 
     Raises:
         OperationalError: the file cannot be read.
@@ -269,7 +269,7 @@ def remember_connection(engine: sa.Engine) -> None:
 
 
 def cut_connection(engine: sa.Engine) -> None:
-    """Let whoever waits for the server find that it has gone; SQLite, which has no server, goes on.
+    """Have those who wait for the server find that it has gone; SQLite, which has no server, goes on.
 
     Only its socket is shut down: the connection itself belongs to the thread that waits.
     """

@@ -1,6 +1,6 @@
 """Events: what happened to instances, in the order in which it became visible (DESIGN section 6).
 
-Whoever appends holds the one row of `event_counter` until its transaction ends. So numbers have no gaps and become
+A writer holds the one row of `event_counter` until its transaction ends. So numbers have no gaps and become
 visible in their order, and a consumer that reads on from its cursor never skips one.
 """
 

@@ -30,7 +30,7 @@ def identity_of(ledger: Ledger) -> str:
     """Return the identity of a ledger: 32 hexadecimal digits, and nothing else, since paths are made of it.
 
     Raises:
-        UnusableLedger: it has none, or somebody wrote another text there.
+        UnusableLedger: it has none, or another text was written there.
         LedgerUnavailable: the ledger cannot be read now.
     """
     found = ledger.read(lambda tx: tx.execute(sa.select(ledger_identity.c.identity)).scalars().all())

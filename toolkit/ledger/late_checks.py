@@ -52,7 +52,7 @@ class MadeCheck:
 def open_instances(tx: Transaction, process: str, cluster: str) -> list[OpenInstance]:
     """The instances of a process on a cluster that are still to be looked at, oldest first.
 
-    One that never succeeded is left out, and so is one whose last success has noted nothing: nobody knows what it read.
+    One that never succeeded is left out, and so is one whose last success has noted nothing: what it read is unknown.
     """
     runs = _last_successes(tx, process, cluster)
     ends = _ends(tx, runs.values())
@@ -72,7 +72,7 @@ def open_instances(tx: Transaction, process: str, cluster: str) -> list[OpenInst
 
 
 def record(tx: Transaction, checks: Iterable[MadeCheck]) -> None:
-    """Note checks that were made; one that somebody else has noted meanwhile stays as it is."""
+    """Note checks that were made; one that another run has noted meanwhile stays as it is."""
     now = tx.now()
     rows = [{**asdict(each), "recorded_at": now} for each in checks]
     if rows:

@@ -16,9 +16,9 @@ from toolkit.entities.env_references import expand_url
 from toolkit.ledger.errors import UnusableLedger
 
 SQLITE = "sqlite:///"
-"""How the place of a SQLite ledger begins; its path follows."""
+"""Start of the place of a SQLite ledger; its path follows."""
 _PLAIN = re.compile(r"(?:[\w.,$+%@\\/\[\]-]|:(?=[0-9A-Fa-f:]))*")
-"""What is shown of a URL: with other signs in it, it may be a password that was written in the wrong place."""
+"""Part of a URL that may be shown: with other signs in it, it may be a password in the wrong place."""
 _TODO = "correct it, or set FEEDCTL_LEDGER"
 
 

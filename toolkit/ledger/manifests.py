@@ -21,7 +21,7 @@ class ManifestFile(NamedTuple):
 
     Attributes:
         size: bytes.
-        digest: of them, in hexadecimal; empty: nobody read them when it was published.
+        digest: of them, in hexadecimal; empty: they were not read when it was published.
         modified: the last change at the source, UTC; None: it did not come from there.
     """
 
@@ -81,7 +81,7 @@ def replace(tx: Transaction, run_id: int, key: UnitKey, found: PackedManifest) -
 
 
 def forget_unit(tx: Transaction, key: UnitKey) -> None:
-    """Nobody knows any more what is in a unit."""
+    """Delete the manifest of a unit whose content has become unknown."""
     tx.execute(sa.delete(manifest).where(*(manifest.c[name] == value for name, value in _columns(key).items())))
 
 

@@ -21,7 +21,7 @@ from toolkit.ledger.tables import metadata, run
 from toolkit.ledger.vocabulary import RunStatus
 
 UPGRADE = "run `feedctl ledger upgrade`"
-"""What to do with a ledger that is older than this feedctl."""
+"""Advice for a ledger that is older than this feedctl."""
 BEGIN_ANEW = (
     "it cannot be upgraded, and nothing was changed: use the feedctl that made it, or begin a new ledger: "
     "move the SQLite file away or name another database, then run `feedctl ledger upgrade`"
@@ -147,7 +147,7 @@ def _readable(location: LedgerLocation, file: Path) -> Ledger:
 
 
 def _empty(place: str) -> Ledger:
-    """A ledger in memory that nobody can write to; it lives as long as its one connection."""
+    """A ledger in memory, read-only; it lives as long as its one connection."""
     ledger = Ledger(engine=connect(sa.URL.create("sqlite")), place=place)
     ledger.write(lambda tx: create_tables(tx.connection, place))
     ledger.read(lambda tx: tx.connection.exec_driver_sql("PRAGMA query_only = ON").close())

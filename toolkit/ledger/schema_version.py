@@ -60,9 +60,9 @@ def _is_missing_table(error: sa.exc.DBAPIError) -> bool:
 SEED_BATCH_ID = 0
 """The batch that stands for no data (BDRE, InitJob: steps without an enqueuing process)."""
 COUNTER_ID = 1
-"""Of the one row of `event_counter`."""
+"""Key of the one row of `event_counter`."""
 SAFE_MODE_ID = 1
-"""Of the one row of `safe_mode`."""
+"""Key of the one row of `safe_mode`."""
 
 
 def seed(connection: sa.Connection) -> None:
@@ -88,7 +88,7 @@ def is_empty(connection: sa.Connection) -> bool:
 
 
 def create_tables(connection: sa.Connection, place: str) -> None:
-    """Make all tables with their first rows, unless somebody has done so by now.
+    """Make all tables with their first rows, unless they exist by now.
 
     Args:
         connection: to SQLite, within a transaction that may write.

@@ -20,7 +20,7 @@ from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 
 
 def cluster_mode(variables: Mapping[str, str]) -> str | None:
-    """The kind of container that a cluster started this process in; None: it runs on a machine that somebody chose.
+    """The kind of container that a cluster started this process in; None: it runs on a machine that was chosen.
 
     YARN names the container in CONTAINER_ID, also for the launchers of Oozie. In a driver pod Spark sets
     SPARK_DRIVER_BIND_ADDRESS; a pod by itself, as of a CI runner, is no cluster mode.
@@ -228,7 +228,7 @@ def refuse_old_library(place: str, version: tuple[int, ...] = sqlite3.sqlite_ver
 
 
 def make_place(file: Path, place: str) -> None:
-    """Make the folder of a ledger and its empty file, open to nobody else, and have git leave a new folder alone.
+    """Make the folder of a ledger and its empty file, closed to other users, and have git leave a new folder alone.
 
     SQLite would make the file by the umask, and gives the -wal and -shm the rights of the database.
 

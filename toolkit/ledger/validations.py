@@ -17,9 +17,9 @@ from toolkit.ledger.tables import run, verdict, verdict_finding
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
 
 PUBLISHABLE = (ValidationState.PASSED, ValidationState.WARNED, ValidationState.RELEASED)
-"""What may be announced."""
+"""States of data that may be published."""
 UNDECIDED = (ValidationState.BLOCKED, ValidationState.UNKNOWN)
-"""What a person may decide."""
+"""States on which a person may decide."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -276,7 +276,7 @@ def state_of(tx: Transaction, verdict_id: int) -> ValidationState | None:
 
 
 def run_instance(tx: Transaction, run_id: int) -> str | None:
-    """The instance key, or nominal time, of the run that wrote some data; None: nobody knows of it."""
+    """The instance key, or nominal time, of the run that wrote some data; None: unknown."""
     found: str | None = tx.execute(sa.select(run.c.instance_key).where(run.c.run_id == run_id)).scalar_one_or_none()
     return found
 

@@ -30,7 +30,7 @@ class RunStatus(StrEnum):
     READY = "ready"
     """May start; no job has taken it yet."""
     RUNNING = "running"
-    """Somebody works on it."""
+    """A process works on it."""
     SUCCEEDED = "succeeded"
     """Over, and good."""
     FAILED = "failed"
@@ -114,7 +114,7 @@ class BatchState(StrEnum):
     PUBLISHED = "published"
     """Its data is complete."""
     RETRACTED = "retracted"
-    """Taken back: nobody should read it any more."""
+    """Withdrawn: it must not be read any more."""
 
 
 class QueueState(StrEnum):
@@ -136,7 +136,7 @@ class LeaseMode(StrEnum):
     EXCLUSIVE = "exclusive"
     """By one holder alone."""
     SHARED = "shared"
-    """By any number of holders, as long as nobody holds it alone."""
+    """By any number of holders, as long as there is no exclusive one."""
 
 
 class ItemState(StrEnum):
@@ -169,13 +169,13 @@ class LateCheckResult(StrEnum):
     """Result of a check for late data."""
 
     UNCHANGED = "unchanged"
-    """What the instance has read is as it was."""
+    """The inputs of the instance have not changed."""
     LATE = "late"
     """Something has changed; the instance has another attempt because of that."""
     GONE = "gone"
     """Nothing is there any more of something that the instance has read; it cannot be run again."""
     NOT_EXPECTED = "not_expected"
-    """Nobody expects late data of it, or not any more; it is not looked at again."""
+    """No late data is expected, or no more of it; it is not checked again."""
 
 
 class ValidationState(StrEnum):
@@ -188,7 +188,7 @@ class ValidationState(StrEnum):
     BLOCKED = "blocked"
     """Something does not: it is not announced."""
     UNKNOWN = "unknown"
-    """Nobody could judge it; it is announced only when its feed asks for no more than warnings."""
+    """It could not be validated; it is published only when its feed asks for no more than warnings."""
     RELEASED = "released"
     """A person has let it be announced, whatever was found."""
     REJECTED = "rejected"

@@ -11,7 +11,7 @@ from toolkit.errors import InvalidInput
 from toolkit.linter.findings import Finding
 
 VERSION = 1
-"""Of the file's form; it rises when a key changes its meaning or goes."""
+"""Version of the file's form; it rises when a key changes its meaning or is removed."""
 
 
 class BadBaseline(InvalidInput):

@@ -21,7 +21,7 @@ from toolkit.linter.suppression import Accepting, Suppressions
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Focus:
-    """The files that matter to whoever asks; the whole graph is checked all the same.
+    """The requested files; the whole graph is checked all the same.
 
     Attributes:
         paths: files and folders of the config repo; empty: all.

@@ -214,7 +214,7 @@ class HoldsChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SuiteChange:
-    """A suite that is new, gone, or expects something else: data are judged by it from now on, also what is blocked.
+    """A suite that is new, gone, or expects something else: data is validated by it from now on, also blocked data.
 
     Attributes:
         feeds: that are validated by it, before or now; sorted.

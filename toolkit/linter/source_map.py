@@ -42,7 +42,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
-"""What libyaml, which counts the lines of findings, takes for the end of a line."""
+"""Line ends of libyaml, which counts the lines of findings."""
 
 
 def end_of_scalar(data: bytes, line: int, column: int) -> int:

@@ -198,7 +198,7 @@ def _answers(ledger: Ledger, request: CommandRequest, keys: list[RunKey]) -> lis
         try:
             return _act(tx, request, keys)
         except (IllegalTransition, InstanceSuspended, NotTerminal, RunIsActive, RunIsOver) as moved:
-            # Somebody else changed an instance between the look at it and the effect: all of it is decided anew.
+            # Another command changed an instance between the look at it and the effect: all of it is decided anew.
             raise LedgerConflict(place=ledger.place, why=str(moved)) from moved
 
     return ledger.write(act)

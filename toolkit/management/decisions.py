@@ -40,11 +40,11 @@ class CommandEffect(StrEnum):
     SUSPEND_AHEAD = "suspend ahead"
     """It has not begun: a row says that it must not."""
     SUSPEND = "suspend"
-    """Nobody works on it any more: its status changes."""
+    """It has no active owner: its status changes."""
     RESUME = "resume"
     """It goes back to where it was suspended."""
     REQUEUE = "requeue"
-    """It was suspended while it ran, and its owner is gone: whoever starts it next goes on."""
+    """It was suspended while it ran, and its owner is gone: the next start continues it."""
     KILL = "kill"
     """Its status changes to killed."""
     KILL_AHEAD = "kill ahead"
@@ -176,4 +176,4 @@ REQUESTS = {
     InstanceCommand.RESUME: RequestKind.RESUME,
     InstanceCommand.KILL: RequestKind.KILL,
 }
-"""What the owner of a running instance is asked."""
+"""Requests to the owner of a running instance."""

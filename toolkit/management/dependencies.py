@@ -30,9 +30,9 @@ class Relation(StrEnum):
     OUTPUT = "output"
     """A feed instance that it makes."""
     PRODUCER = "producer"
-    """What makes it."""
+    """The process that makes the instance."""
     CONSUMER = "consumer"
-    """What reads it."""
+    """The process that reads the instance."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,7 +35,7 @@ class EntityStatus(StrEnum):
     RUNNING = "running"
     """Within its validity: its instances come due."""
     SUSPENDED = "suspended"
-    """Somebody suspended it: no run of it starts."""
+    """It is suspended: no run of it starts."""
     COMPLETED = "completed"
     """Its validity is over."""
 
@@ -69,7 +69,7 @@ class EntityReport:
     """State of an entity on its clusters, and whether a command changed it.
 
     Attributes:
-        touched_at: None: nobody ever touched it.
+        touched_at: None: never touched.
         is_changed: None: it was a question.
     """
 
@@ -194,7 +194,7 @@ def switch_safe_mode(ledger: Ledger, *, on: bool, who: str, reason: str | None, 
         on: off otherwise.
         who: switches it.
         reason: why, if they say so.
-        admins: who may; empty: whoever may write the ledger.
+        admins: who may; empty: all who may write the ledger.
 
     Raises:
         AdminsOnly: `who` may not; that is recorded too.

@@ -8,7 +8,7 @@ InvalidInput
 ├── OutsideValidity     a range that does not lie within the validity
 └── NotRecorded         one run that was asked for, and the ledger knows none
 Refused
-└── AdminsOnly          somebody who may not switch safe mode
+└── AdminsOnly          a user who may not switch safe mode
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class NotRecorded(InvalidInput):
 
 
 class AdminsOnly(Refused):
-    """Somebody who is not among the `admins` of repo.yaml wants what only they may do.
+    """A user who is not among the `admins` of repo.yaml called a command of theirs.
 
     Args:
         who: the user.

@@ -31,7 +31,7 @@ class KnownHold:
 
     @property
     def since(self) -> datetime | None:
-        """When it was set, or first met; None: nobody says."""
+        """When it was set, or first met; None: unknown."""
         if self.recorded is not None:
             return self.recorded.added_at
         return self.hold.since if self.file is None else self.file.first_seen_at

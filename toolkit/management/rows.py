@@ -35,7 +35,7 @@ class InstanceRow:
         open_request: the request to its owner that is not carried out yet.
         counted: what its run counted of its work, by name.
         is_owned: whether a living process works on it; None: not looked at, since the run is not active.
-        log: where the log of the run is, else that of its newest step; None: nobody said, or it was not looked at.
+        log: where the log of the run is, else that of its newest step; None: unknown, or it was not looked at.
     """
 
     life_cycle: LifeCycle
@@ -64,7 +64,7 @@ class InstanceRow:
 
     @classmethod
     def waiting(cls, key: RunKey) -> InstanceRow:
-        """The row of an instance that nobody has tried yet."""
+        """Return the row of an instance without an attempt."""
         return cls(
             life_cycle=key.life_cycle,
             cluster=key.cluster,
@@ -74,12 +74,12 @@ class InstanceRow:
 
     @property
     def attempt(self) -> int:
-        """From 1; 0: nobody has tried."""
+        """From 1; 0: no attempt."""
         return 0 if self.run is None else self.run.attempt
 
     @property
     def started_at(self) -> datetime | None:
-        """When somebody began."""
+        """Start of the attempt."""
         return None if self.run is None else self.run.started_at
 
     @property
@@ -225,14 +225,14 @@ def detailed(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow,
 
 
 def _with_logs(tx: Transaction, rows: Sequence[InstanceRow]) -> list[InstanceRow]:
-    """The same rows; a run of steps whose own log nobody named has that of its newest step."""
+    """Return the rows; a run of steps without a log of its own has that of its newest step."""
     ids = [row.run.run_id for row in rows if row.run and row.log is None and row.life_cycle is LifeCycle.EXECUTION]
     logs = {each.run_id: each.log_location for each in steps_of(tx, ids)} if ids else {}
     return [replace(row, log=row.log or logs.get(row.run.run_id)) if row.run else row for row in rows]
 
 
 def with_owners(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow, ...]:
-    """The same rows; those that are active say whether somebody works on them, and what that one was asked."""
+    """Return the rows; active ones say whether a process works on them, and what it was requested to do."""
     ids = [row.run.run_id for row in rows if row.run is not None and row.status in ACTIVE]
     if not ids:
         return tuple(rows)

@@ -1,7 +1,7 @@
 """Why an instance is not there yet: what it waits for, down to the causes (Falcon feature list, triage).
 
 A feed instance that is not ready waits for the run that makes or copies it; such a run that has not started waits for
-its inputs, or for the instance at the source. What is ready, and what nobody waits for, is left out.
+its inputs, or for the instance at the source. What is ready, and what no instance waits for, is left out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TriageNode:
         notes: what else there is to say, in words.
         cause: why all above it wait, in words; None: what is below it says so.
         run: the newest attempt; None: there is none, or it is no run.
-        log: where the log of the run is, else that of its newest step; None: nobody said.
+        log: where the log of the run is, else that of its newest step; None: unknown.
         needs: what it waits for itself.
     """
 
@@ -124,9 +124,9 @@ def triage(
 
 
 _Seen = FoundInstance | FeedctlError
-"""What a look at an instance's data found, or why it could not be looked at."""
+"""Result of a look at an instance's data, or the error of it."""
 _Need = tuple[Dependency, _Seen | None]
-"""What is waited for; with None, nobody has looked at its data."""
+"""Missing dependency; with None, its data was not looked at."""
 
 
 @dataclass(kw_only=True)

@@ -30,7 +30,7 @@ BEGUN = {
 }
 """Words for the status of an attempt that has begun."""
 _HELD = frozenset({ValidationState.BLOCKED, ValidationState.UNKNOWN, ValidationState.REJECTED})
-"""Verdicts with which nothing is announced."""
+"""States of a validation with which nothing is published."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

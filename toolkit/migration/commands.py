@@ -20,7 +20,7 @@ from toolkit.migration.xml_tree import Fact
 
 _MARK = re.compile("@(?:PATH|CASES)@")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-"""What a shell can name; feedctl hands all properties to a command as variables."""
+"""Name of a shell variable; feedctl hands all properties to a command as variables."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

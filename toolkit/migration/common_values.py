@@ -23,7 +23,7 @@ _LIFTED = (
     "retry",
     "notification",
 )
-"""What a team says alike; what an entity is, as its frequency and clusters, stays in its own file."""
+"""Values that a team shares; values that define an entity, as its frequency and clusters, stay in its own file."""
 
 
 def common_values(documents: Sequence[Document]) -> dict[str, Value]:

@@ -16,7 +16,7 @@ from toolkit.migration.xml_tree import Element, Fact
 URI = re.compile(r"(?P<store>[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?)(?P<path>/.*)")
 _NAME_NODE = re.compile(r"\$\{nameNode\}(?=/)")
 FOLDER = "workflows"
-"""Of the config repo, for scripts."""
+"""Folder of scripts in the config repo."""
 
 
 class Runs(Protocol):
@@ -97,7 +97,7 @@ def own_path(path: str) -> str:
     """A path of Falcon's without `${nameNode}`, which all paths without a scheme mean.
 
     Raises:
-        CannotConvert: nobody could say what it stands for.
+        CannotConvert: its meaning is unknown.
     """
     own = _NAME_NODE.sub("", path)
     if not path.isprintable() or "${" in own:

@@ -12,7 +12,7 @@ from toolkit.entities import Kind
 from toolkit.errors import Failed, InvalidInput
 
 _ORDER = ("", Kind.CLUSTER.folder, Kind.DATASOURCE.folder, Kind.FEED.folder, "workflows", Kind.PROCESS.folder)
-"""What is referred to comes first, so that nothing is missing where a migration died halfway."""
+"""Order of writing: referenced entities first, so that no reference breaks where a migration died halfway."""
 
 
 class NotAConfigRepo(InvalidInput):

@@ -21,7 +21,7 @@ from toolkit.migration.yaml_writing import yaml_text
 _LEDGER = "sqlite:///.feedctl/ledger.db"
 _IGNORED = ".feedctl/\n.schemas/\n"
 _UNKNOWN = frozenset(f"unknown-{kind}" for kind in Kind)
-"""What the loader says of a reference to an entity that is not there."""
+"""Problems of a reference to an entity that is not there."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

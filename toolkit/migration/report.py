@@ -134,7 +134,7 @@ _WHY: Mapping[str, str] = {
     "not-implemented": "feedctl does not do this yet",
     "missing-workflow": "copy the script to this path",
 }
-"""What a comment says of a rule; of any other, that Falcon did not mind."""
+"""Reasons of comments on rules; of any other rule: Falcon did not mind."""
 
 
 def _acceptance(found: Sequence[Complaint], draft: Draft, fact: Fact) -> str:

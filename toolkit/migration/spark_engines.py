@@ -18,7 +18,7 @@ from toolkit.migration.xml_tree import Element
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Copied(Runs):
-    """A script that is run out of the config repo; whoever migrates copies it there."""
+    """A script that is run out of the config repo; the user of the migration copies it there."""
 
     job: FalconWorkflow
 
@@ -42,7 +42,7 @@ HIVE_CHECKS = (
     "transactional (ACID) tables of Hive cannot be written by Spark",
     "types differ in casts, in decimals and in dates before 1900: compare one instance with Falcon's",
 )
-"""What to look for in a script of Hive that Spark is to run."""
+"""Checks of a Hive script that Spark is to run."""
 
 
 def hive(job: FalconWorkflow) -> Runs:

@@ -1,6 +1,6 @@
-"""An XML file as a tree whose parts know their line, and whether somebody has read them.
+"""An XML file as a tree whose parts know their line, and whether they were read.
 
-What nobody reads is an unknown element, never silence. Document types, entities and references outside are refused
+An element that is not read is reported as unknown. Document types, entities and references outside are refused
 before anything is expanded (defusedxml).
 """
 
@@ -177,7 +177,7 @@ def read_xml(data: bytes, file: str) -> Element:
 
 
 class _TooMuchError(SAXException):
-    """Nobody writes entities like that; recursion over it would be a bug report, and naming all of it takes long."""
+    """Deeper than any real entity; recursion would fail on it, and a path of all its names takes long."""
 
     def __init__(self) -> None:
         super().__init__(f"more than {_MOST_ELEMENTS} elements, or {_MOST_DEPTH} levels of them")
@@ -217,7 +217,7 @@ class _Tree(ContentHandler, LexicalHandler):
         namespace, tag = name
         parent = self._open[-1] if self._open else None
         if parent is not None and (namespace or "") != parent.namespace:
-            tag = f"{{{namespace or ''}}}{tag}"  # which nobody asks for
+            tag = f"{{{namespace or ''}}}{tag}"  # which is never requested
         siblings = parent.children if parent is not None else self._roots
         self._elements += 1
         self._counts[id(parent), tag] += 1  # elements live as long as the tree, so that no other gets the number

@@ -1,7 +1,7 @@
 """Documents as YAML in blocks, one line for each value, and comments above the lines that they are about.
 
 Nothing in a text of others can end a text, begin a comment or make a key: whatever is no plain word is between double
-quotes, with escapes. Whoever writes proves it by loading what was written.
+quotes, with escapes. The caller loads what was written to prove it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Messages about runs, for whoever listens to a broker: what they say, the protocol, and the box they wait in."""
+"""Messages about runs to a broker: content, protocol and outbox."""

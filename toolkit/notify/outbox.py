@@ -1,4 +1,4 @@
-"""Messages on their way to a broker: nobody who has something to say waits for it, or fails with it."""
+"""Outbox of messages to a broker: a sender neither waits for the broker nor fails with it."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Broker:
         host: its name or address.
         port: of its STOMP connector.
         is_tls: over TLS; the broker's certificate is checked.
-        user: empty: nobody in particular.
+        user: empty: anonymous.
         password: of the user.
     """
 

@@ -59,7 +59,7 @@ class LateSchedule:
 def late_schedule(
     process: Process, feeds: Mapping[str, Feed], nominal_time: datetime, ends: Mapping[str, datetime]
 ) -> LateSchedule | None:
-    """The late checks of an instance; None: nobody looks for late data of what it reads.
+    """The late checks of an instance; None: its inputs are not checked for late data.
 
     The cut-off is the latest, over the late inputs, of the end of the input and the cut-off of its feed.
 

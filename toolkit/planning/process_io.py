@@ -24,7 +24,7 @@ from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
 from toolkit.planning.partition_address import partition_address
 
 Availabilities = Mapping[str, Availability]
-"""Which instances are available, by feed name."""
+"""Available instances, by feed name."""
 
 
 class BeforeFirstInstance(ElError):  # noqa: N818 - named for what was found, as its siblings in toolkit.el
@@ -220,7 +220,7 @@ class ProcessSite:
         return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
 
     def quality_of(self, name: str) -> Quality | None:
-        """How an output is validated: as its feed is on the cluster, and by its own suites; None: it is not.
+        """Return the validation of an output, by its feed on the cluster and its own suites; None: there is none.
 
         Raises:
             UnknownName: its feed is not on the cluster.

@@ -1,7 +1,7 @@
 """The properties that tell a workflow about its instance (Falcon entity specification, Process).
 
 One name has one value. Where names collide, the later of these wins: the properties of the cluster entity, those of
-the process, what feedctl sets. The linter refuses a name by which feedctl would hide what somebody wrote
+the process, what feedctl sets. The linter refuses a name by which feedctl would hide a property
 (`reserved-property`); a process that sets a property of its cluster anew is what a default is for.
 """
 
@@ -27,9 +27,9 @@ RUN_PROPERTIES = frozenset(
         "falconInPaths",
     }
 )
-"""What a workflow is told about its run, besides each input and output."""
+"""Properties of a workflow about its run, besides each input and output."""
 CLUSTER_PROPERTIES = frozenset({"cluster.name", "cluster.colo", "nameNode", "jobTracker"})
-"""What a workflow is told about its cluster, besides the cluster's own properties."""
+"""Properties of a workflow about its cluster, besides the cluster's own properties."""
 
 _CALL = re.compile(r"\$\{(\s*[A-Za-z_][A-Za-z0-9_]*\s*\([^{}]*\)\s*)\}")
 """A call of an EL function in a property's value: ``${instanceTime()}``; ``${threshold}`` is none, and stays."""

@@ -204,7 +204,7 @@ class Route:
 
         Args:
             instant: of the instance.
-            clock: of the run; None: nobody acts, so that nothing is removed.
+            clock: of the run; None: there is no run, so that nothing is removed.
         """
         retention = self.source.on.retention
         if retention is None or clock is None:
@@ -272,7 +272,7 @@ def routes(
 
     Raises:
         UnknownName: the feed is not on a cluster that was named.
-        NotReplicated: a cluster has another role, there is no source, or nobody said to which target.
+        NotReplicated: a cluster has another role, there is no source, or the target is not given.
     """
     by_role = {role: [each for each in feed.clusters if each.type is role] for role in ClusterRole}
     sources, targets = by_role[ClusterRole.SOURCE], by_role[ClusterRole.TARGET]

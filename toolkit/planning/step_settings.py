@@ -31,7 +31,7 @@ def is_operators(name: str) -> bool:
     """Return whether only the operator may set a variable.
 
     It says to loaders, shells and interpreters which code they run, or to feedctl whom it trusts. So what a line of
-    `properties` does can be seen in it, and nobody calls an input ``PATH`` by mistake.
+    `properties` does can be seen in it, and an input is not called ``PATH`` by mistake.
     """
     return _OBEYED.fullmatch(name) is not None
 
@@ -54,7 +54,7 @@ class Unawaited:
 
 
 def unawaited(spark: SparkAttributes) -> Iterator[Unawaited]:
-    """The settings of a workflow with which nobody would wait for its application; `true` is fine."""
+    """The settings of a workflow that would not wait for the end of its application; `true` is fine."""
     for name in AWAITED:
         value = property_text(spark.conf.get(name, "true"))
         if not _waits(value):

@@ -16,11 +16,11 @@ class Only(StrEnum):
     """Instances of a backfill."""
 
     FAILED = "failed"
-    """Those that were over and did not succeed."""
+    """Instances that were over and did not succeed."""
     MISSING = "missing"
-    """Those that never began."""
+    """Instances that never began."""
     ALL = "all"
-    """Those that have succeeded, too."""
+    """Instances that have succeeded, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

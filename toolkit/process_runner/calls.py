@@ -26,7 +26,7 @@ class Workplace(Protocol):
     def is_as_read(self, path: str) -> bool:
         """Return whether a file that a workflow names is unchanged since the run read the config repo.
 
-        What the config repo does not have is somebody else's to keep, and counts as unchanged.
+        A file outside of the config repo counts as unchanged.
         """
         ...
 
@@ -50,7 +50,7 @@ class Workplace(Protocol):
         """Create the file of a log anew, for this user alone.
 
         Raises:
-            InvalidInput: somebody else has put something in its way.
+            InvalidInput: another file is in its way.
             OSError: it cannot be made.
         """
         ...

@@ -27,7 +27,7 @@ Known = Mapping[str, "NewestAttempt"]
 
 
 _OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.SKIPPED)
-"""Of a running one the owner may be dead: who starts it learns that."""
+"""States of instances to start; the owner of a running one may be dead, which the start finds out."""
 _NOT_BEGUN = (RunStatus.WAITING, RunStatus.SKIPPED)
 
 

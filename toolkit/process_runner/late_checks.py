@@ -34,7 +34,7 @@ _SHOWN = 3
 
 
 class NoLateData(InvalidInput):
-    """A process of which nobody looks for late data.
+    """A process whose inputs are not checked for late data.
 
     Args:
         process: its name.
@@ -211,7 +211,7 @@ class LateChecker:
             at: checks up to this instant have come, UTC.
 
         Raises:
-            NoLateData: nobody looks for late data of the process.
+            NoLateData: the inputs of the process are not checked for late data.
             LedgerUnavailable: the ledger cannot be used.
         """
         checks: list[DueCheck] = []
@@ -289,7 +289,7 @@ def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
 
 
 def is_dealt_with(stopped: Stopped | None) -> bool:
-    """Return whether late data has had its run; one that somebody killed does not come back, one that died does."""
+    """Return whether late data has had its run; a run that a user killed does not come back, a dead one does."""
     return stopped is None or isinstance(stopped, RunKilled)
 
 

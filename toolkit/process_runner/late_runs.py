@@ -24,7 +24,7 @@ def late_line(site: ProcessSite, checked: Iterable[CheckedInstance], known: Know
     Args:
         site: the process on its cluster.
         checked: what was found to be late.
-        known: the newest attempt of each instance, as it was before that was looked at: what somebody else has run
+        known: the newest attempt of each instance, as it was before that was looked at: what has run
             since is not run once more.
         now: of the wall clock, UTC.
     """

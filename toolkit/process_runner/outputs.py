@@ -139,7 +139,7 @@ def write_flags(site: ProcessSite, made: Made, data: DataAccess, effects: Output
     """Write the availability flags that the workflow has not written, and yield a note for each.
 
     The flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, it is written
-    here: the steps have succeeded, so that the data is whole, and without it nobody would ever read it.
+    here: the steps have succeeded, so that the data is whole, and without it no reader would ever see it.
 
     Raises:
         StorageError: a store refuses, or does not answer.

@@ -46,7 +46,7 @@ class ResolvedInstance:
         nominal_time: UTC.
         inputs: in the process's order; one that waits has no instances.
         outputs: in the process's order.
-        properties: what the workflow is told, sorted by name: of outputs that are judged, the gate places; empty while
+        properties: of the workflow, sorted by name: of validated outputs, the staging places; empty while
             something is missing, since `latest` and `future` have no answer yet.
         missing: what compulsory inputs wait for; empty: the instance can run.
         left_out: the names of the optional inputs of which nothing is there.

@@ -86,7 +86,7 @@ class _Job:
     Attributes:
         before: what is not written down yet: how the job begins, or the step that has just succeeded.
         found: what was there of the outputs before the first step of this run; see `written_outputs`.
-        is_unsure: the last step has succeeded, and nobody has seen yet whether the outputs are its work.
+        is_unsure: the last step has succeeded, and the outputs were not examined yet.
         writes: what goes with the results.
         notes: for the user.
         failure: why the instance has failed although its steps have succeeded.
@@ -315,7 +315,7 @@ class _Job:
         return made
 
     def _published(self, item: StepItem, made: Made) -> Passed:
-        """Publish what is judged, where it may be, and write the flags that are missing.
+        """Publish what was validated, where it may be, and write the flags that are missing.
 
         Before, the end of the last step is recorded: a step of which the ledger does not know that it has ended runs
         again, and must not do so over what readers see already.

@@ -42,7 +42,7 @@ class ProcessTarget:
         is_forced: it starts at the first step, whatever succeeded before.
         retries: so many times it was tried again by itself, this time among them.
         replaced_by: the key of a newer instance that runs in its place when both could (order: LAST_ONLY); empty: none.
-        may_be_replaced: nobody has ordered it, and it has not begun: only then a newer one runs in its place.
+        may_be_replaced: it was not ordered, and it has not begun: only then a newer one runs in its place.
         late: the check for late data that led to it; the site's process then has the late workflow. None: none did.
     """
 
@@ -84,7 +84,7 @@ class ProcessTarget:
     def stands_for_steps(self) -> bool:
         """True if a late workflow runs in the place of several steps: then its success is not that of any one of them.
 
-        Were it kept without the end of the job, the next run would go on behind a step that nobody has run.
+        Were it kept without the end of the job, the next run would go on behind a step that has not run.
         """
         own = None if self.late is None else self.late.due.site.process.workflow
         return own is not None and bool(own.steps) and own != self.site.process.workflow

@@ -32,7 +32,7 @@ _PIECE_BYTES, _PIECES = 16 << 20, 3
 _SHORTEST_SECRET = 4
 """A shorter one would blacken half of the log, and protects nothing."""
 _OF_ANOTHER_JVM = ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "PYSPARK_DRIVER_CALLBACK_HOST")
-"""What spark-submit tells its own driver: a step that read it would talk to the runner's JVM, or hang on it."""
+"""Variables of spark-submit's own driver: a step that read them would talk to the runner's JVM, or hang on it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

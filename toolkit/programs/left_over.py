@@ -74,4 +74,4 @@ def _tell(pid: int, number: int) -> None:
     try:
         os.kill(pid, number)
     except OSError:
-        return  # gone meanwhile, or somebody else's: the next look tells
+        return  # gone meanwhile, or another program's: the next look tells

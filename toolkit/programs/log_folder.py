@@ -24,7 +24,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnsafeLog(InvalidInput):
-    """Something on the way to a log belongs to somebody else, or leads elsewhere."""
+    """A file or folder on the path of a log belongs to another user, or is a link."""
 
     def __init__(self, *, path: Path, found: str) -> None:
         todo = "remove it, or set FEEDCTL_LOG_DIR to a directory that this user alone may write"
@@ -68,7 +68,7 @@ def opened_log(file: Path) -> int:
     """Open a file of a log for reading; its directory is this user's alone.
 
     Raises:
-        UnsafeLog: it is a link, not a file, or somebody else's.
+        UnsafeLog: it is a link, not a file, or another user's.
         OSError: it cannot be opened.
     """
     try:

@@ -21,7 +21,7 @@ ENGINES: Mapping[Engine, StepEngine] = {
     Engine.SPARK_SUBMIT: SparkSubmitEngine(),
     Engine.SPARK_SQL: SparkSqlEngine(),
 }
-"""What runs a step, by the name in its entity; the others are Falcon's, and `not_implemented` refuses them."""
+"""Engine of a step by the name in its entity; `not_implemented` refuses the others, which are Falcon's."""
 
 
 def end_left_over(

@@ -51,7 +51,7 @@ def _run(session: SparkSession, text: str) -> None:
 def _tell(problem: Path, place: str, error: PySparkException) -> None:
     say(f"{place}, failed: {error}")
     facts: dict[str, Any] = {"message": f"{place}, failed: {_first_line(error)}", "may_retry": _may_retry(error)}
-    with suppress(OSError):  # in cluster mode nobody reads it
+    with suppress(OSError):  # in cluster mode it has no reader
         problem.write_text(json.dumps(facts), encoding="utf-8")
 
 

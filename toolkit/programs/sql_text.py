@@ -194,4 +194,4 @@ _ENCODED: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "raw": _raw,
     "name": _name,
 }
-"""What a text becomes in each kind of place: a problem, or its form there."""
+"""Form of a text in each kind of place, or a problem."""

@@ -125,7 +125,7 @@ class StepLog:
         """Yield the text since the last call, in chunks; a line says so where old pieces are gone.
 
         Raises:
-            UnsafeLog: a piece is a link, or somebody else's.
+            UnsafeLog: a piece is a link, or another user's.
             OSError: a piece cannot be read.
         """
         while True:

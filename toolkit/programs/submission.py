@@ -32,12 +32,12 @@ APPLICATION = (
     r"|Submission successfully created as|feedctl: application)"
     r" (application_\d+_\d+|app-\d+-\d+|driver-\d+-\d+|local-\d+)"
 )
-"""What YARN's client, a standalone master's and `sql_runner` say; a number that stands elsewhere may be another's."""
+"""Reports of YARN's client, a standalone master and `sql_runner`; a number elsewhere may be another's."""
 
 _STATE = re.compile(r"State of driver (driver-\d+-\d+) is ([A-Z]+)")
 
 _PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_LOW": "1"}
-"""Those of Hadoop's MapReduce, as numbers of YARN."""
+"""Priorities of Hadoop's MapReduce, as numbers of YARN."""
 
 _KILL_SECONDS = 60.0
 _TAGS = "spark.yarn.tags"
@@ -53,7 +53,7 @@ class NoProgram(InvalidInput):
 
 
 class WouldNotWait(InvalidInput):
-    """The entity asks spark-submit not to stay until its application ends, so that nobody would know how it ended."""
+    """The entity asks spark-submit not to stay until its application ends, so that its end would be unknown."""
 
     def __init__(self, *, found: Iterable[Unawaited]) -> None:
         self.found = tuple(found)
@@ -71,7 +71,7 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
 
     Raises:
         NoProgram: there is no spark-submit.
-        WouldNotWait: nobody would wait for its end.
+        WouldNotWait: the end would not be waited for.
         UnusableProperty, SecretUnavailable: see `variables`.
     """
     if found := tuple(unawaited(_spark(call))):
@@ -120,7 +120,7 @@ def true_end(end: StepEnd, log: Path) -> StepEnd:
 def end_application(application: str, *, master: str | None, environment: Mapping[str, str]) -> None:
     """End an application that lives without the process that submitted it; the others ended with theirs.
 
-    What does not work is said in the log: the step is being stopped, and nobody could do more.
+    What does not work is said in the log: the step is being stopped, and no more can be done.
     """
     try:
         command = _kill_command(application, master, environment)

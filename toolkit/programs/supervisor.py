@@ -37,7 +37,7 @@ _KILL_SECONDS = 20.0
 class BoundedLog:
     """A log in pieces: PATH has the beginning, PATH.1, PATH.2 ... go on; of those only the newest are kept.
 
-    A disk that is full, or somebody who clears away old pieces, costs what the step says, not the step.
+    A full disk, or the removal of old pieces, loses output of the step, not the step.
     """
 
     def __init__(self, path: str, piece_bytes: int, pieces: int) -> None:
@@ -300,7 +300,7 @@ def prctl(option: int, value: int) -> None:
 
 
 def report(**facts: str | int | None) -> None:
-    """Tell the runner; nobody may listen any more."""
+    """Send a message to the runner, which may not listen any more."""
     line = str(facts).replace("'", '"').replace("None", "null")
     if any(isinstance(value, str) and value for value in facts.values()):
         import json  # noqa: PLC0415 - slow to load, and not needed for numbers

@@ -62,7 +62,7 @@ class DecisionBatch:
         try:
             if self.plan.target.found.state is not self.decision.state:
                 self.work.patiently(lambda is_repeated: self._record(is_repeated=is_repeated))
-        except CannotDecide as error:  # by somebody who needs no lease, as with the database's own tools
+        except CannotDecide as error:  # by a program without a lease, such as a tool of the database
             return tuple(ItemResult.failed(each, error.code, str(error)) for each in wanted)
         self.decision.tell_page(self.plan.target.found)
         return ()

@@ -62,7 +62,7 @@ class DecisionTarget:
         on: the cluster.
         leases: those of the action that wrote the data.
         places: of the instance.
-        run_key: of the run that wrote the data: its instance, or its nominal time; None: nobody knows.
+        run_key: of the run that wrote the data: its instance, or its nominal time; None: unknown.
     """
 
     found: ValidationResult

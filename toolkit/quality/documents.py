@@ -17,7 +17,7 @@ _Kind = TypeVar("_Kind")
 _OWNER_ONLY = 0o600
 
 FORMAT = 1
-"""Of both files; a process that finds another number refuses."""
+"""Format of both files; a process that finds another number refuses."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

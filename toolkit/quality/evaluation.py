@@ -48,7 +48,7 @@ _VALUELESS = (
     "expect_column_unique_value_count_",
     "unexpected_rows_expectation",
 )
-"""Types whose observed value is a number about the table; that of others may be somebody's."""
+"""Types whose observed value is a number about the table; that of others may be personal."""
 _CLASS = re.compile(r"[A-Za-z_][\w.]*")
 _VIEW, _LEFT_OUT = "tmp_view", "; \t\r\n\v\f"
 """The batch in a query, and what Great Expectations takes from the query's end."""

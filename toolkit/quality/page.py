@@ -89,7 +89,7 @@ def write_page(
 
 
 def write_decision(page: Path, state: ValidationState, *, who: str, at: datetime, reason: str) -> None:
-    """Write a page again, with what somebody has decided about its data.
+    """Write a page again, with a user's decision on its data.
 
     Raises:
         NoPage: it is not there, or as for `write_page`.

@@ -34,7 +34,7 @@ class Detail(Enum):
     """Level of detail of a result on the terminal."""
 
     QUIET = auto()
-    """What is not well."""
+    """Problems only."""
     RANGES = auto()
     """Items that are alike in one line, a few lines a target."""
     VERBOSE = auto()

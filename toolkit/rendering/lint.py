@@ -32,7 +32,7 @@ _FAINT = "dim"
 _PLACES = 3
 """So many other places of one finding are named."""
 _BEFORE, _WIDTH = 60, 140
-"""Of a longer line only so many characters are shown, with so many before the caret."""
+"""Part of a long line that is shown: so many characters, with so many before the caret."""
 
 
 def lint_text(report: LintReport, rules: Mapping[str, Rule], prefix: str = "") -> str:

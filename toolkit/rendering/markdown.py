@@ -1,4 +1,4 @@
-"""Texts of others inside markdown: nothing in them means anything to whoever renders it."""
+"""Escaping of texts in markdown: nothing in them means anything to a renderer."""
 
 from __future__ import annotations
 

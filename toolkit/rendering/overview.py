@@ -82,7 +82,7 @@ def stale_lines(found: Overview) -> Iterator[str]:
 
 
 def old_hold_lines(found: Overview, reminder: object) -> Iterator[str]:
-    """Holds that somebody may have forgotten.
+    """Holds that may be forgotten.
 
     Args:
         found: the overview.

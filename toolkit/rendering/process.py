@@ -57,7 +57,7 @@ def _item(item: StepItem) -> Document:
 
 
 _ITEMS = {END: "instances' ends", PREPARE: "removals of the output {}"}
-"""How many items of a kind are called; any other kind is a step."""
+"""Words for items of a kind, in the plural; any other kind is a step."""
 
 
 def _item_text(item: StepItem) -> str:

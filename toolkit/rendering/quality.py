@@ -1,4 +1,4 @@
-"""Verdicts on data: as JSON, and as rows and lines for people."""
+"""Validation results: as JSON, and as rows and lines for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed"
 
 
 def validation_document(found: NewValidationResult, findings: Sequence[StoredFinding] = ()) -> Document:
-    """Return a verdict with its findings, and of one of the ledger with the decision of a person."""
+    """Return a validation result with its findings, and of one of the ledger with the decision of a person."""
     return {
         **({"verdict": found.verdict_id} if isinstance(found, ValidationResult) else {}),
         **_RESULT.document(found),
@@ -80,7 +80,7 @@ def history_document(found: Sequence[tuple[ValidationResult, StoredFinding]]) ->
 def validation_rows(
     found: Sequence[ValidationResult], findings: Mapping[int, Sequence[StoredFinding]]
 ) -> Iterator[tuple[str, ...]]:
-    """A row for each verdict; the columns are `COLUMNS`."""
+    """Return a row for each validation result; the columns are `COLUMNS`."""
     for each in found:
         of_it = findings[each.verdict_id]
         failed = sum(not one.success for one in of_it)
@@ -97,7 +97,7 @@ def validation_rows(
 
 
 def validation_lines(found: ValidationResult, findings: Sequence[StoredFinding]) -> Iterator[str]:
-    """Yield the whole verdict, for people."""
+    """Yield the whole validation result, for people."""
     yield f"{found.unit} on {found.cluster}"
     yield from _lines(found, findings)
     if found.decided_by is not None:
@@ -105,7 +105,7 @@ def validation_lines(found: ValidationResult, findings: Sequence[StoredFinding])
 
 
 def made_lines(found: NewValidationResult, findings: Sequence[StoredFinding], notes: Sequence[str]) -> Iterator[str]:
-    """A verdict that was just made, for people."""
+    """Yield a validation result that was just made, for people."""
     yield f"{found.unit} on {found.cluster}"
     yield from _lines(found, findings)
     yield from (f"  {each}" for each in notes)

@@ -177,7 +177,7 @@ def explanation_document(explanation: Explanation) -> Document:
 
 
 def explanation_lines(explanation: Explanation) -> Iterator[str]:
-    """The same for people: the verdict first."""
+    """Yield the explanation for people: the decision first."""
     what = f"{explanation.feed} on {explanation.cluster}{f' {explanation.instance}' if explanation.instance else ''}"
     yield f"{explanation.decision}: {what}{'' if explanation.path is None else f'  {explanation.path}'}"
     yield f"  {explanation.reason}: {explanation.why}"

@@ -55,7 +55,7 @@ def moment_value(instant: datetime | None) -> str | None:
 
 
 MOST_RICH = 300
-"""A longer table is plain on a terminal too: rich takes 0.7 ms for a row, and nobody reads that much on one screen."""
+"""A longer table is plain on a terminal too: rich takes 0.7 ms for a row, and no user reads that much on one screen."""
 
 NO_STYLES: Mapping[str, str] = {}
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def verification_exit(found: Sequence[VerifiedInstance]) -> ExitCode:
-    """4: something differs; 1: of something nobody can tell; 75: the same, as it is being copied; 0: all is equal."""
+    """Return 4 for a difference, 1 if unknown, 75 for an equal unit that is being copied, 0 if all is equal."""
     if any(each.is_different for each in found):
         return ExitCode.PARTIAL
     problems = {each.problem.code for each in found if each.problem is not None}

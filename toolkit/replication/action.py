@@ -151,7 +151,7 @@ class ReplicationAction:
                 is_done = self._finished(plan, left, unit, work)
             except StorageError:
                 continue
-            if plan.waiting is None:  # else nobody has compared the target, and the run that does settles it
+            if plan.waiting is None:  # else the target was not compared, and the run that does settles it
                 settled.append(_left_over(plan, left, is_done=is_done and plan.skipped is None))
         found = Recovery.of(settled, "copies")
         notes = (unknown_places_note(unknown),) if unknown else ()
@@ -265,7 +265,7 @@ def _is_unit(place: CanonicalPath, kind: str, target: ReplicationTarget) -> bool
 
 
 def _left_over(plan: ReplicationPlan, left: Item, *, is_done: bool) -> SettledLeftOver:
-    """An instance of which all is there is one for its readers, also when nobody had told them so yet."""
+    """Settle an item; a complete instance is announced, also when earlier runs have not done so."""
     is_whole = is_done and not plan.items and plan.detail.is_complete
     return left_over(left, is_done=is_done, event=_event(plan.target, EventKind.AVAILABLE) if is_whole else None)
 

@@ -55,7 +55,7 @@ def difference(
         wanted: at the source.
         present: at the target.
         rules: with ``overwrite`` nothing is the same; with ``rehash`` all that may be is a `CopyReason.DIGEST`, until
-            somebody has read it.
+            it was read.
         step: to which the target's store keeps times.
         recorded: what the ledger has of the unit; None: nothing.
     """

@@ -50,7 +50,7 @@ def dropped_parts(
 
 
 def never_copied(present: Tree, manifest: Manifest) -> bool:
-    """Return whether a part at the target has a file that the ledger does not know as copied: it is somebody's own.
+    """Return whether a part at the target has a file that the ledger does not know as copied: it is of another writer.
 
     Args:
         present: all that the part has.

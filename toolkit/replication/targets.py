@@ -266,7 +266,7 @@ class UnitItem:
 
         Args:
             digests: of what passed through this run.
-            written_apart: the name of the file that is written when all others are there; nobody takes its digest.
+            written_apart: the name of the file that is written when all others are there; its digest is not taken.
         """
         copied = {name for name in self.copied if self.wanted[name].kind is FileKind.FILE} - {written_apart}
         if copied and copied.isdisjoint(digests):

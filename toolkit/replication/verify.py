@@ -138,7 +138,7 @@ class Verifier:
     def verify_all(
         self, targets: Sequence[ReplicationTarget], progress: Progress | None = None
     ) -> tuple[VerifiedInstance, ...]:
-        """Verify instances, some at once; those that nobody has copied yet are left out.
+        """Verify instances, some at once; instances that were never copied are left out.
 
         Args:
             targets: which.
@@ -158,7 +158,7 @@ class Verifier:
         return tuple(each for _, each in sorted(found.items()) if each is not None)
 
     def verify(self, target: ReplicationTarget) -> VerifiedInstance | None:
-        """Verify one instance; None: nobody has copied it, and nothing is there."""
+        """Verify one instance; None: it was never copied, and nothing is there."""
         recorded = self._recorded(target)
         found = self._looked_at(target, recorded)
         if found is None or not found.counts:
@@ -315,7 +315,7 @@ class _UnitReader:
     seen: _Seen
 
     def compare(self, name: str, wanted: ManifestFile, size: int) -> None:
-        """Compare one file, whose bytes are read at the source too when nobody knows their digest."""
+        """Compare one file, whose bytes are read at the source too when their digest is unknown."""
         path = below(self.roots[1], name)
         if size != wanted.size:
             self.seen.add(path, VerifyStatus.DIFFERENT, f"it has {size} bytes, and {wanted.size} were copied")

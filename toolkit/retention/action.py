@@ -49,7 +49,7 @@ class RetentionAction:
     Attributes:
         limits: of a run over all its feeds.
         new_holds: that were added since the run read the holds.
-        hold_seen: told of each feed and cluster that was looked at, with the hold file that is there; None: nobody is.
+        hold_seen: told of each feed and cluster that was looked at, with the hold file that is there; None: no call.
         place_of: where a key of a feed's retention on a cluster is written, as ``file:line``.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
     """

@@ -164,7 +164,7 @@ class Archiver:
     def _complete(self, publication: Publication, wanted: Tree, missing: Tree, present: Tree) -> None:
         """Complete an archive file by file; files of a killed run may be there, others never.
 
-        What another run has archived there since nobody had looked is replaced by neither: its original may be gone.
+        What another run has archived there since the listing is replaced by neither: its original may be gone.
         """
         if not missing:
             end_left_uploads(publication.system, publication.unit)
@@ -229,7 +229,7 @@ class ArchivedDelete:
         return self._removed(item)._replace(archived=str(archived), archived_at=place)
 
     def _removed(self, item: PlanItem) -> Removed:
-        """Copying may have taken hours, in which somebody may have put the feed on hold."""
+        """Copying may have taken hours, in which a hold on the feed may have been added."""
         refusal = self.archiver.work.guard.refusal(item.base, must_look=True)
         if refusal is not None:
             return Removed(refusal.of(item))
@@ -256,7 +256,7 @@ def settle_stagings(
 ) -> tuple[Item, ...]:
     """Remove what runs that are dead have left unfinished in the archive of a feed whose lease is held.
 
-    Where neither the original nor the archive is there, somebody else has removed the original, or its disk is not
+    Where neither the original nor the archive is there, another program has removed the original, or its disk is not
     mounted: it is unknown how much of it the copy has, so that it gets no name that readers know, and stays.
 
     Args:

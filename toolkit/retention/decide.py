@@ -165,7 +165,7 @@ class ScanResult:
         return decided.is_shared or self.target.archive is not None
 
     def _held_plan(self, decided: Decisions, hold_file: HoldFile) -> FeedPlan:
-        """Nothing goes, and how much that is stays in sight: a hold file that somebody forgot fills the disk."""
+        """Nothing goes, and how much that is stays in sight: a forgotten hold file fills the disk."""
         kept = _shown(decided.kept)
         number = sum(each.detail == hold_file.as_reason for each in kept)
         return TargetPlan(
@@ -186,7 +186,7 @@ class ScanResult:
 
     def _add_unrecognized(self, unrecognized_name: UnrecognizedName, location: Location) -> None:
         if unrecognized_name.path.name == HOLD_FILE and self.hold_file is None:
-            # Nobody knows how much it was meant to hold; and deleting that cannot be undone.
+            # Its intended extent is unknown; and deleting that cannot be undone.
             about = f"a hold file below the base holds the whole feed, too; but only one in {location.base} also stops "
             self.hold_file = HoldFile(unrecognized_name.path, f"{about}a run that is already deleting")
         self.unrecognized += 1

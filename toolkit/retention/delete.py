@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 Answers: TypeAlias = dict[CanonicalPath, StorageError | None]
-"""What a store has said of paths: None of one that it has removed."""
+"""Answers of a store on paths: None for a removed path."""
 
 _WORDS: Mapping[str, str] = {
     SkipReason.HELD: "the feed was put on hold",
@@ -160,7 +160,7 @@ def _answers_of(work: RunContext, items: Sequence[PlanItem], first: str, answers
 
 
 def _called_off(item: PlanItem, refusal: Refusal, *, is_touched: bool) -> Removed:
-    """An item without an answer; nobody asks the store about each, since a run that is stopped must end soon."""
+    """An item without an answer; the store is not asked about each, since a run that is stopped must end soon."""
     if not is_touched:
         return Removed(refusal.of(item))
     code = refusal.code if refusal.why else INTERRUPTED

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 Names = dict[str, "Names | PlanItem"]
-"""What is planned to be in a directory: directories on the way to items, and items."""
+"""Planned names in a directory: directories on the way to items, and items."""
 
 
 @dataclass(frozen=True, kw_only=True)

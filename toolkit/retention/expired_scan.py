@@ -241,7 +241,7 @@ class ExpiredScan:
         yield UnrecognizedName(path=path) if period is None else PendingDelete(path=path, period=period)
 
     def _asides_after(self, directory: Directory, name: str) -> Iterator[Finding]:
-        """Asides and a gate that sort after the name at which a listing stopped."""
+        """Asides and a staging directory that sort after the name at which a listing stopped."""
         place = directory.place
         if name >= ASIDE_PREFIX or place.depth != self.location.last_depth:
             return

@@ -1,4 +1,4 @@
-"""Which partitions of a table may go, by where their data are: only what is no other feed's goes (ADR 0045).
+"""Choice of the partitions that may be deleted, by their locations: no place with another feed's data (ADR 0045).
 
 Pure: what the metastore has was listed before.
 """

@@ -29,9 +29,9 @@ class ItemKind(StrEnum):
     INSTANCE = "instance"
     """An instance of the feed: a directory with its content, or a file."""
     PENDING_DELETE = "leftover"
-    """What a killed removal left aside; it is not an instance any more."""
+    """Rest of a killed removal; it is not an instance any more."""
     STAGED = "gated"
-    """What waits at the gate for an instance, never announced: blocked, or left there; and its manifest."""
+    """Staged data of an instance that was never published: blocked, or left there; and its manifest."""
     EMPTY_DIRECTORY = "empty_directory"
     """An old directory above instances that nothing is in."""
     PARTITION = "partition"
@@ -45,9 +45,9 @@ class ItemKind(StrEnum):
 
 
 FORGOTTEN = frozenset({ItemKind.PARTITION, ItemKind.PARTITION_ENTRY})
-"""What the metastore forgets."""
+"""Kinds of items that the metastore forgets."""
 OF_TABLES = FORGOTTEN | {ItemKind.PARTITION_DATA}
-"""What only table feeds have."""
+"""Kinds of items that only table feeds have."""
 
 
 class NamedPartition(NamedTuple):
@@ -62,7 +62,7 @@ class NamedPartition(NamedTuple):
 
 
 EVICTED = FORGOTTEN | {ItemKind.INSTANCE}
-"""What readers lose."""
+"""Kinds of items that readers lose."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -197,17 +197,17 @@ class RetentionDetail:
 
 
 FeedPlan: TypeAlias = "TargetPlan[FeedTarget, PlanItem, RetentionDetail]"
-"""What will happen to one feed."""
+"""Plan of one feed."""
 RetentionResult: TypeAlias = "ActionResult[FeedTarget, PlanItem, RetentionDetail]"
-"""What a retention run found and did."""
+"""Result of a retention run."""
 FeedResult: TypeAlias = "TargetResult[FeedTarget, PlanItem, RetentionDetail]"
-"""What became of one feed."""
+"""Result of one feed."""
 
 
 def evicted(plan: FeedPlan) -> int:
     """Return how many instances go, of a table how many partitions; pending deletes and empty directories are none.
 
-    What waits at the gate for an instance counts as one, since it is data as well; its manifest does not.
+    Staged data of an instance counts as one, since it is data as well; its manifest does not.
     """
     return sum(item.type in EVICTED or item.is_waiting for item in plan.items)
 
@@ -216,7 +216,7 @@ class StayReason(StrEnum):
     """Why an item was left on purpose, besides what keeps those of any action (`SkipReason`)."""
 
     ALREADY_GONE = "already_gone"
-    """Somebody else removed it since the plan was made."""
+    """Another program removed it since the plan was made."""
     NOT_EMPTY = "not_empty"
     """Something was put into the directory since the plan was made, or it is gone."""
     MOVED = "moved"
@@ -226,7 +226,7 @@ class StayReason(StrEnum):
 
 
 FEWEST, MOST = 2, 5_000
-"""So many instances go with one directory: one goes by itself as well, and of too many nobody sees how far it is."""
+"""So many instances go with one directory: one goes by itself as well, and too many hide the progress."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ Dated: TypeAlias = tuple[datetime, Candidate]
 _Run: TypeAlias = Iterator[Dated]
 """The instances of one directory, newest first."""
 _Waiting: TypeAlias = "tuple[float, int, PathPrefix | Candidate, _Run | None]"
-"""What is looked at when nothing newer is left; behind an instance the others of its directory wait."""
+"""Directories for later, newest first; behind an instance the others of its directory wait."""
 
 
 @dataclass(frozen=True, kw_only=True)

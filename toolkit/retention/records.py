@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NOT_DONE = "not_done"
 """The code of an item that a run intended and did not come to; a plan takes it again when it still qualifies."""
 FOUND_GONE = "found_gone"
-"""The code of an item that counts as done because nothing is there any more: nobody saw the run do it."""
+"""The code of an item that counts as done because nothing is there any more: the run was not seen to do it."""
 
 _DATA_INSTANCE = f"{ItemKind.INSTANCE}:{LocationType.DATA}"
 """The kind, in the ledger, of items whose end is an event."""

@@ -145,8 +145,8 @@ class RetentionResolver:
 
         Args:
             pairs: feeds with their clusters.
-            must_all_work: the user named the feeds; else those that no action can do yet are told and left out, since
-                nobody can mend what is not built, and lint has an error for each.
+            must_all_work: the user named the feeds; else feeds that need a missing feature are reported and left
+                out; lint has an error for each.
 
         Raises:
             NotImplementedYet: a named feed asks for something that does not exist yet.
@@ -285,7 +285,7 @@ class RetentionResolver:
     def _archive(
         self, feed: Feed, cluster: Cluster, retention: Retention, dated: Sequence[LocationType]
     ) -> ArchiveTarget | None:
-        """Loading has refused what is wrong with an archive by itself; whoever gets here with it deletes nothing."""
+        """Return the archive; loading has refused invalid ones, and one that gets here all the same deletes nothing."""
         if retention.action is ExpiryAction.DELETE:
             return None
         archived = feed.archive_on(cluster.name)

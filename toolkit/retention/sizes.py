@@ -70,7 +70,7 @@ class SizeCheck:
             else:
                 is_any_known = is_any_known or bool(plan.items)
         if unknown and not is_any_known:
-            # An unknown size may be any; so nothing goes before somebody has looked.
+            # An unknown size may be any; so nothing is removed before a user has looked.
             return Sizes(excess=f"an unknown number of bytes ({next(iter(unknown.values()))})")
         return Sizes(unknown=unknown)
 

@@ -175,7 +175,7 @@ class Directory:
 
 Finding: TypeAlias = Candidate | UnrecognizedName | PendingDelete | EmptyDirectory | Unreadable | WholeDirectory
 Step: TypeAlias = Finding | Directory
-"""What a directory holds: a finding, or a directory to be entered at this point."""
+"""Entry of a directory: a finding, or a directory to be entered at this point."""
 
 
 _LONGEST = 1_000

@@ -29,7 +29,7 @@ _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOF
 _FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 """O_PATH, where the system has it, opens a folder that may not be listed."""
 _LINE = re.compile(rb'\{"at": "\d{4}-\d\d-\d\dT[\d:.]+Z", "who": "')
-"""How each line of an audit file begins, also one that a full disk tore."""
+"""Start of each line of an audit file, also of a line that a full disk cut."""
 _ENOUGH = 64
 """So many bytes hold what `_LINE` matches."""
 _OWNER_ONLY = 0o600

@@ -14,7 +14,7 @@ from toolkit.ledger.vocabulary import ItemState
 from toolkit.runs.recorder import RecordedRun
 
 AuditLine = Mapping[str, object]
-"""What is written, by its names; what is None is left out."""
+"""Written values by name; a None is left out."""
 
 
 def process_line(*, action: str, ledger: str | None, who: str) -> AuditLine:

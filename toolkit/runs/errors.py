@@ -35,7 +35,7 @@ class Stopped(StopRequested):
 
 
 class RunKilled(Stopped):
-    """Somebody asked the owner of the run to end it (Falcon overview, Instance Management: kill).
+    """The owner of the run was requested to end it (Falcon overview, Instance Management: kill).
 
     Args:
         who: asked.
@@ -52,7 +52,7 @@ class RunKilled(Stopped):
 class ParentLost(Stopped):
     """The process that started this one has ended, as spark-submit after kill -9 or without memory.
 
-    Nobody meant the run, so that it has failed and is tried again like any failure.
+    The signal was not meant for the run, so that it has failed and is tried again like any failure.
 
     Args:
         how: how that was noticed.

@@ -222,7 +222,7 @@ def _is_recorded(tx: Transaction, run: RecordedRun, step: RecordBatch) -> bool:
 
 
 def _not_reported_since(tx: Transaction, settled: Sequence[SettledLeftOver]) -> list[NewEvent]:
-    """The events that nobody has written since the items were intended: a later run may have seen the same."""
+    """Return the events that were not written since the items were intended: a later run may have seen the same."""
     reported = {(each.kind, each.instance_key): each.recorded_at for each in _history(tx, settled)}
     longest_ago = datetime.min.replace(tzinfo=UTC)
     return [
@@ -254,7 +254,7 @@ def _resume(tx: Transaction, run: RecordedRun) -> None:
 
 
 def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
-    """A run that somebody took for dead is over already; one that fails while it is paused is first led back."""
+    """A run that was taken for dead is over already; one that fails while it is paused is first led back."""
     found = queries.get(tx, _id(run))
     if found.status.is_terminal:
         return

@@ -8,11 +8,11 @@ from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import RunOutcome
 
 SUCCEEDED = RunOutcome(status=RunStatus.SUCCEEDED, exit_code=ExitCode.DONE.value)
-"""How a run ends about which nobody says anything else."""
+"""Default outcome of a run."""
 
 
 def outcome_of(error: BaseException) -> RunOutcome:
-    """Return how a run ends whose body raised: killed when somebody meant it to end, else failed."""
+    """Return how a run ends whose body raised: killed when its end was requested, else failed."""
     if isinstance(error, Stopped):
         status = RunStatus.KILLED if error.status is Status.KILLED else RunStatus.FAILED
         return RunOutcome(status=status, reason=error.reason, exit_code=error.exit_code.value)

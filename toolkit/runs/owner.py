@@ -1,7 +1,7 @@
 """The process that owns a run: its mark in the ledger, by which another on the same machine sees that it is gone.
 
-Only what is certain counts as gone: then nothing it had begun can go on, and its leases need not be waited for. Whoever
-may live, because it is stopped, hidden, in another container or on another machine, has until its lease expires.
+Only what is certain counts as gone: then nothing it had begun can go on, and nothing waits for its leases. A process
+that may live, because it is stopped, hidden, in another container or on another machine, has until its lease expires.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ProcessTable:
         except ProcessLookupError:
             return True
         except OSError:
-            pass  # somebody else's, so there is one; if it may be looked at, its start says which
+            pass  # of another user, so there is one; if it may be looked at, its start says which
         try:
             if _thread(self.proc / str(pid) / "stat").started_at != started_at:
                 return True  # its number has gone to another one

@@ -204,7 +204,7 @@ class Recorder(Protocol):
         An event that another run has written since the item was intended is not written again.
 
         Returns:
-            False: somebody else has settled one of them by now, and nothing was written.
+            False: another run has settled one of them by now, and nothing was written.
 
         Raises:
             LedgerLost: the ledger cannot be used any more.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _WATCH_SECONDS = 0.1
 _PARENT_DIED = getattr(signal, "SIGRTMIN", signal.SIGTERM)
-"""The kernel's word for the death of the parent: a signal that nobody else sends, so that SIGTERM is always a kill."""
+"""Signal of the parent's death; it has no other use here, so that SIGTERM is always a kill."""
 
 
 class StopSignal(Protocol):
@@ -168,7 +168,7 @@ class RunStop(StopSignal):
         """Do as `check` does, for work that would go on elsewhere while this thread rests.
 
         Raises:
-            PauseAsked: the run is to pause; whoever asks must call the work off, and then `check`.
+            PauseAsked: the run is to pause; the caller must call the work off, and then `check`.
             Stopped: the run must not start another effect.
         """
         self.process.check()

@@ -20,7 +20,7 @@ _HEAD = '''\
 
 Made by `feedctl export airflow` from the config repo: change that, and export again. The ledger of feedctl knows what
 is done, so nothing is retried or caught up with here. Exit code 5 skips a task; with 75 it comes again later, until
-its next turn. A run that somebody starts by hand starts all of them.
+its next turn. A run that is started by hand starts all of them.
 """
 '''
 _IMPORTS = """

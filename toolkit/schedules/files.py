@@ -38,7 +38,7 @@ class Mark:
 
 
 def mark_in(text: str) -> Mark | None:
-    """The mark of a file; None: it is somebody else's."""
+    """The mark of a file; None: the file is not of an export."""
     found = _MARK.search(text[:_MARK_WITHIN])
     return None if found is None else Mark(**found.groupdict())
 

@@ -229,7 +229,7 @@ class Scheduler:
 
 
 def late_timetable(site: ProcessSite) -> Timetable | None:
-    """When a process is looked at for late data; None: nobody looks.
+    """When a process is checked for late data; None: never.
 
     With the policy `final` once a frequency, when the cut-off of an instance has come; else at each delay, or once a
     frequency where that is less. What only a run can tell (`latest`, `future`) counts as if it had no cut-off.

@@ -115,7 +115,7 @@ def cron_times(timetable: Timetable, clock: str) -> CronTimes:
 
 @cache
 def offsets(zone_name: str) -> tuple[timedelta, ...]:
-    """How far the zone's local time is from UTC, now and in the next years; one where clocks are never changed."""
+    """Return the distances of the zone's local time from UTC, now and in the next years; one without clock changes."""
     zone = load_zone(zone_name)
     day, end = datetime(_FIRST_YEAR, 1, 1, 12, tzinfo=UTC), datetime(_END_YEAR, 1, 1, tzinfo=UTC)
     count = (end - day).days

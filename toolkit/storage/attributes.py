@@ -71,7 +71,7 @@ class AttributeStore(Protocol):
     def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
         """Replace the access control list by one as `acl` gives it; an empty one leaves the permission bits alone.
 
-        Two steps on HDFS: for a moment nobody but owner, group and others has rights.
+        Two steps on HDFS: for a moment only owner, group and others have rights.
 
         Raises:
             NotFound: nothing is there.

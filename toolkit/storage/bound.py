@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 BURST_SECONDS = 0.05
-"""What was not used of the rate is good for this long, so that calls that come in waves still reach it."""
+"""Seconds for which an unused rate stays available, so that calls that come in waves still reach it."""
 
 _PIECE_SECONDS = 0.1
 

@@ -108,7 +108,7 @@ class BoundedCalls:
 
 
 class StartedCall(Generic[_Answer]):
-    """A call that runs; whoever leaves the block that it was entered for before it has ended leaves it alone.
+    """A call that runs; leaving its block before its end leaves it running.
 
     Args:
         calls: whose thread it runs in.

@@ -9,7 +9,7 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 ├── SymlinkRefused      a symbolic link below the base                      symlink_refused
 ├── MountRefused        another file system is mounted in an instance       mount_refused
 ├── BaseChanged         a base is not the directory that it was             base_changed
-├── BaseBehindLink      a base is reached through somebody else's link      base_behind_link
+├── BaseBehindLink      a base is reached through another user's link      base_behind_link
 ├── OutsideBase         the path is not strictly below the given base       outside_base
 ├── ReadOnlyStorage     a mutating call on storage opened for reading       read_only
 ├── QuotaExceeded       a quota of names or bytes, or a full disk            quota_exceeded

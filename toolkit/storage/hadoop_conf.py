@@ -114,11 +114,11 @@ def _origin(key: str) -> str:
 CONF_VARIABLE = "HADOOP_CONF_DIR"
 """Environment variable that names the directory of Hadoop's own files."""
 CONF_FILES = ("core-site.xml", "hdfs-site.xml")
-"""Those that are read; the later one counts."""
+"""Files that are read; the later one counts."""
 
 
 class NoHadoopConfDir(InvalidInput):
-    """HADOOP_CONF_DIR names no directory that can be looked into: whoever set it counts on what is there.
+    """HADOOP_CONF_DIR names no directory that can be looked into: its user counts on what is there.
 
     Args:
         value: of the variable.
@@ -179,7 +179,7 @@ def hadoop_settings(spec: StorageSpec, environment: Variables) -> Mapping[str, s
 
 
 def operator_settings(environment: Variables) -> Mapping[str, str]:
-    """Only what the files say: they are the operator's, while `hadoop_conf` is whoever's may change the config repo.
+    """Only what the files say: they are the operator's, while `hadoop_conf` may come with a pull request.
 
     Raises:
         NoHadoopConfDir: HADOOP_CONF_DIR names no directory.

@@ -26,7 +26,7 @@ class Look:
     Its age is counted from `begin`: what comes into the first of many directories while the last is listed counts too.
 
     Attributes:
-        before_effect: asked instead of the store's own hook: whoever looks has waited for the store's rate before.
+        before_effect: asked instead of the store's own hook: the caller has waited for the store's rate before.
         now: seconds of a clock that only goes forward.
     """
 

@@ -43,10 +43,10 @@ class StorageSpec:
 OWN_PREFIX = ".feedctl"
 """Names that start so belong to feedctl and are never data."""
 STAGING_PREFIX = f"{OWN_PREFIX}-copy-"
-"""A directory with such a name belongs to one run, and nobody else reads in it before it has got another name: a store
+"""A directory with such a name belongs to one run, and no other program reads in it before it is renamed: a store
 may write files there under their own names at once, so that half of one can be seen there while it is written."""
 REPLACED_PREFIX = f"{OWN_PREFIX}-old-"
-"""What is replaced has such a name for the moment between two renames, and gets its own back when a run dies there."""
+"""Name of replaced data between two renames; recovery of a run that died there gives its own name back."""
 DATA_PREFIX = f"{OWN_PREFIX}-data-"
 """A directory with such a name and the number of a run has data that could not get the place that Hive would choose."""
 

@@ -54,7 +54,7 @@ class Executors:
     def open(self) -> ExecutorPool:
         """The machines, made ready by the first call: that takes seconds, and more while a cluster has no room.
 
-        Threads wait for each other here, since a process has one application. Whoever sends tasks with a deadline must
+        Threads wait for each other here, since a process has one application. A sender of tasks with a deadline must
         not count the time that a cluster takes to start executors.
 
         Raises:

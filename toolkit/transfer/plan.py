@@ -29,7 +29,7 @@ class FileCopy(NamedTuple):
 
     Attributes:
         source: read from its beginning to its end.
-        target: written under this name; nobody reads there yet, and what is there of an earlier try is replaced.
+        target: written under this name; it has no readers yet, and the rest of an earlier try is replaced.
         size: bytes that were seen when the plan was made; of a directory 0, of a range its own.
         kind: a file, or a directory, which is made with those above it.
         part: the range; None: all of it.

@@ -9,7 +9,7 @@ Task = TypeVar("Task")
 Answer = TypeVar("Answer")
 
 Work: TypeAlias = Callable[[Task, int], Iterable[Answer]]
-"""What a machine does with a task: a function of a module, so that it can be sent, as can tasks and answers.
+"""Work of a machine on a task: a function of a module, so that it can be sent, as can tasks and answers.
 
 Its second argument counts the attempts at the same task from 0: a machine that died may have done all of it but answer.
 """

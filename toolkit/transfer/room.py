@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 ROOM_BYTES = 128 * 1024 * 1024
-"""What all copies of a process hold together: a Python of an executor has few hundred megabytes beside its JVM's."""
+"""Memory of all copies of a process: a Python of an executor has few hundred megabytes beside its JVM's."""
 _BETWEEN_CHECKS = 0.5
 
 
@@ -17,7 +17,7 @@ class Room:
     """Budget of bytes that threads share.
 
     Attributes:
-        most: bytes that are held at once; one who asks for more than that waits until nobody has any.
+        most: bytes that are held at once; one who asks for more than that waits until none are held.
     """
 
     most: int = ROOM_BYTES
@@ -46,4 +46,4 @@ class Room:
 
 
 OF_PROCESS = Room()
-"""Of all copies of this process."""
+"""Room of all copies of this process."""

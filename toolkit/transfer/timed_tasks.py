@@ -35,7 +35,7 @@ class TaskEnded(StopRequested):
 
 
 class OutOfTime(TaskEnded):
-    """The task's deadline is over; whoever sent it may not own what it works on any more."""
+    """The task's deadline is over; its sender may not own what it works on any more."""
 
     code = TOO_LATE
 

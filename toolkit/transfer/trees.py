@@ -28,7 +28,7 @@ class TreeFile(NamedTuple):
 
 
 Tree: TypeAlias = Mapping[str, TreeFile]
-"""What is below a directory, by the names down to it."""
+"""Entries below a directory, by the names down to them."""
 
 
 def read_tree(system: FileSystem, root: CanonicalPath, check: Callable[[], None], *, directories: bool) -> Tree | None:

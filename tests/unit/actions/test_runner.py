@@ -296,7 +296,7 @@ def test_what_was_left_of_another_instance_is_recovered_only_when_the_leases_cov
     assert scene.action.recovered == ["file:///marks/clicks-9"]
 
 
-@pytest.mark.parametrize(("conflicts", "looks", "note"), [(2, 3, "recovered"), (3, 3, "recorded by somebody else")])
+@pytest.mark.parametrize(("conflicts", "looks", "note"), [(2, 3, "recovered"), (3, 3, "recorded by another run")])
 def test_what_somebody_else_settles_is_looked_at_anew_a_few_times(conflicts: int, looks: int, note: str) -> None:
     scene = _scene(clicks=1)
     _left(scene)

@@ -46,7 +46,7 @@ _TAKEN = re.compile(
     r"hive\.metastore\.(?:sasl\.enabled|kerberos\.principal|token\.signature|execute\.setugi|use\.SSL|truststore\.path|"
     r"thrift\.(?:framed\.transport|compact\.protocol)\.enabled)|hadoop\.(?:security\.authentication|rpc\.protection)"
 )
-"""What a cluster entity may say of a connection. Others of its settings are for files, and some name classes to load,
+"""Settings of a connection that a cluster entity may have. Others are for files, and some name classes to load,
 which are the operator's to say, in hive-site.xml."""
 _REFUSED_CALL = "TApplicationException"
 _UNKNOWN_CALL = "Invalid method name"
@@ -60,7 +60,7 @@ _ANSWERED: Mapping[str, type[CatalogError]] = {
     "InvalidInputException": BadMetadata,
     "MetaException": MetastoreFailure,
 }
-"""What the metastore answered."""
+"""Errors by the metastore's answer."""
 _MEANINGS: Mapping[re.Pattern[str], type[CatalogError]] = {
     re.compile(_UNKNOWN_CALL): UnsupportedMetastore,
     re.compile(
@@ -69,7 +69,7 @@ _MEANINGS: Mapping[re.Pattern[str], type[CatalogError]] = {
     re.compile(r"does not appear to support insert-only", re.IGNORECASE): UnsupportedTable,
     re.compile(r"could not connect to meta ?store", re.IGNORECASE): MetastoreUnreachable,
 }
-"""What an exception without a better name stands for, by what it says."""
+"""Errors by the text of an exception without a better name."""
 
 _Answer = TypeVar("_Answer")
 Call = Callable[[Java, JavaObject], _Answer]
@@ -158,7 +158,7 @@ class Connections:
             raise self._failure(about, "Java is gone", str(error)) from error
 
     def close(self) -> None:
-        """End those that nobody uses now."""
+        """End the unused connections."""
         with suppress(IndexError):
             while True:
                 self._idle.pop().close()

@@ -28,7 +28,7 @@ class Java:
     def __init__(self) -> None:
         running: JavaGateway | None = SparkContext._gateway  # noqa: SLF001 - pyspark's own way to know it
         launch: Any = launch_gateway  # pyspark has no types for it
-        self._gateway = running or launch(popen_kwargs={"stdout": subprocess.DEVNULL})  # it ends when nobody keeps it
+        self._gateway = running or launch(popen_kwargs={"stdout": subprocess.DEVNULL})  # ends with its last user
         self.jvm: JavaObject = self._gateway.jvm
         thrift = self.jvm.org.apache.thrift
         factory = getattr(self.jvm, "org.apache.thrift.protocol.TJSONProtocol$Factory")

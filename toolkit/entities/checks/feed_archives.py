@@ -15,7 +15,7 @@ from toolkit.entities.yaml_location import Pointer
 
 
 def check_archive(feed: Feed) -> Iterator[Violation]:
-    """There is an archive where one is asked for, and nowhere else: nothing is deleted that somebody wants archived."""
+    """Check that an archive is given where one is needed, and nowhere else: no data to be archived is deleted."""
     for index, each in enumerate(feed.clusters):
         if each.retention is not None:
             yield from _target_findings(feed, each.retention, each.name, ("clusters", index, "retention"))

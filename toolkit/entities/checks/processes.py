@@ -80,7 +80,7 @@ def check_late_inputs(process: Process) -> Iterator[Violation]:
 
 
 def check_step_inputs(process: Process) -> Iterator[Violation]:
-    """Steps read inputs that the process has: the ledger would wait for batches that nobody enqueues."""
+    """Check that steps read inputs of the process: else the ledger would wait for batches without a producer."""
     for position, step in enumerate(process.workflow.steps):
         for index, name in enumerate(step.inputs or ()):
             if name not in process.inputs:

@@ -25,7 +25,7 @@ _ALLOCATED = Timed(lambda now: sa.insert(batch).values(created_at=now).returning
 
 
 def allocate(tx: Transaction, process_id: int) -> tuple[int, datetime]:
-    """The number of a new batch that a job is going to make, and when it was made; nobody may read it yet."""
+    """Number and time of a new batch that a job is going to make; it must not be read yet."""
     values = {"kind": BatchKind.RUN, "state": BatchState.ALLOCATED, "process_id": process_id}
     number, at = tx.execute_timed(_ALLOCATED, values).one()
     return number, at

@@ -249,7 +249,7 @@ def _known_batch(tx: Transaction, owner: RegisteredProcess, batch_id: int, marki
 
 
 def _join(tx: Transaction, batch_id: int, new: NewFile) -> BatchFile:
-    """Add a file to a batch that nobody has read yet; what is there already may be named at any time."""
+    """Add a file to an unread batch; a file that is there already may be named at any time."""
     if find_file(tx, batch_id, new) is None and _is_taken(tx, batch_id):
         raise BatchIsTaken(batch_id=batch_id, path=new.path)
     return add_file(tx, batch_id, new)

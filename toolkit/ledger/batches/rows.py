@@ -63,7 +63,7 @@ class FeedInstance:
 
     Attributes:
         instance_key: its time, ``2026-03-01T06:40Z``.
-        uri: where the data is; None: nobody said.
+        uri: where the data is; None: not given.
     """
 
     feed: str

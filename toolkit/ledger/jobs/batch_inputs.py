@@ -35,7 +35,7 @@ class Edge:
 
     Attributes:
         is_optional: no job waits for it.
-        oldest: the row in the queue of the oldest that it has enqueued and nobody has taken; None: there is none.
+        oldest: the row in the queue of the oldest batch that it has enqueued and no job has taken; None: there is none.
     """
 
     step_id: int

@@ -112,7 +112,7 @@ def adopt(tx: Transaction, run_id: int, inputs: Sequence[FeedInstance] = (), *, 
         tx: the transaction.
         run_id: the run of an instance of a process; once.
         inputs: the instances that it reads.
-        is_forced: it starts at the first step, whatever succeeded before; also when whoever ordered the run said so.
+        is_forced: it starts at the first step, whatever succeeded before; also when the order of the run says so.
 
     Raises:
         UnknownRun: there is no such run.

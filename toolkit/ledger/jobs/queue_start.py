@@ -25,7 +25,7 @@ from toolkit.ledger.tables import process, run, step, upstream
 def begin_in_queue(
     tx: Transaction, process: RegisteredProcess, ref: JobRef, owner: Origin, max_batches: int | None
 ) -> Begun:
-    """Begin a job: what was begun and not finished comes first, then what somebody wants again, then what is unread.
+    """Begin a job: what was begun and not finished comes first, then what was ordered again, then what is unread.
 
     Args:
         tx: the transaction.
@@ -148,5 +148,5 @@ _LAST_MADE = (
 
 
 def _made_by(tx: Transaction, ordered: Run) -> int | None:
-    """The batch that the last attempt before an order made; what nobody finished was taken up before."""
+    """The batch that the last attempt before an order made; unfinished work was taken up before."""
     return tx.execute(_LAST_MADE, asdict(ordered.key)).scalar()

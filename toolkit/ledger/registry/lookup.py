@@ -75,9 +75,9 @@ class Registered:
 
 _SITE = ("name", "cluster")
 PROCESS_COLUMNS = [process.c[each.name] for each in fields(RegisteredProcess)]
-"""Of a `RegisteredProcess`."""
+"""Columns of a `RegisteredProcess`."""
 STEP_COLUMNS = [step.c[each.name] for each in fields(RegisteredStep)]
-"""Of a `RegisteredStep`."""
+"""Columns of a `RegisteredStep`."""
 
 _AT_SITE = sa.select(*PROCESS_COLUMNS).where(*(process.c[name] == given(process.c[name]) for name in _SITE))
 _AT_SITE_LOCKED = locking(_AT_SITE)

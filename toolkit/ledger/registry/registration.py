@@ -270,7 +270,7 @@ def _properties(process: Process) -> dict[str, str]:
 
 
 def _feeds(repository: Repository, processes: Iterable[ProcessEntry]) -> Iterator[ProcessEntry]:
-    """The feeds that enqueue by themselves: read by some step on a cluster where nobody makes them."""
+    """The feeds that enqueue by themselves: read by some step on a cluster without a producer."""
     read = {
         Site(name=upstream, cluster=each.site.cluster)
         for each in processes

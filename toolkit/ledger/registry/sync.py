@@ -179,7 +179,7 @@ def _execute(tx: Transaction, statement: sa.Executable, rows: list[Row]) -> None
 
 
 COMMAND = "ledger sync"
-"""What the record of commands calls it."""
+"""Name in the record of commands."""
 
 _LOCK = "ledger/sync"
 
@@ -233,7 +233,7 @@ def sync(tx: Transaction, registration: Registration, who: str) -> SyncReport:
 
 
 def _lock_sync(tx: Transaction) -> None:
-    """Two syncs at once would both insert what is new; nobody holds this row and then wants another lock."""
+    """Keep a second sync from inserting the same rows; no transaction waits for another lock with this row held."""
     insert = tx.upsert(resource).values(resource=_LOCK, fence=1)
     tx.execute(insert.on_conflict_do_update(index_elements=["resource"], set_={"fence": resource.c.fence + 1}))
 

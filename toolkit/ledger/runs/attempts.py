@@ -1,6 +1,6 @@
 """Attempts of a run key: begin one, order another, skip one, or suspend before it begins.
 
-Attempts are numbered without gaps and only the newest can be open. So whoever loses a race for the next number looks at
+Attempts are numbered without gaps and only the newest can be open. So the loser of a race for the next number looks at
 the newest attempt again and finds another one.
 """
 
@@ -109,10 +109,10 @@ def begin(
 
     Raises:
         RunIsActive: it runs already, or is suspended in the middle; or another job of the process works on the queue.
-        RunMeanwhile: an attempt that nobody had seen is over.
+        RunMeanwhile: an attempt that the caller had not seen is over.
         RunIsOrdered: it is not over, a person has ordered it, and this start has another cause.
         InstanceSuspended: it was suspended before it began.
-        InstanceKilled: it was killed before it began, and nobody has ordered a rerun.
+        InstanceKilled: it was killed before it began, and no rerun was ordered.
     """
     new = _NewAttempt(key=key, origin=origin, job=job, is_forced=is_forced, retry=retry, cause=cause, at=at or tx.now())
     while True:
@@ -159,7 +159,7 @@ def _refuse_unseen(newest: Run | None, seen: int | None) -> None:
 
 
 def _begin_new(tx: Transaction, new: _NewAttempt, newest: Run | None) -> Run | None:
-    """Begin with a new attempt; None when somebody else has added one."""
+    """Begin with a new attempt; None when another run has added one."""
     times = dict.fromkeys(("created_at", "started_at", "heartbeat_at"), new.at)
     job = asdict(new.job) if new.job else {}
     facts = {"is_forced": new.is_forced, "retry": new.retry, "cause": new.cause}

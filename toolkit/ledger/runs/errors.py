@@ -42,7 +42,7 @@ class RunIsActive(Skipped):
 
 
 class RunMeanwhile(Skipped):
-    """Somebody else has run the same since it was decided to start it; it is not run once more.
+    """The instance has run since its start was decided; it is not run once more.
 
     Args:
         run: the attempt that is over by now.
@@ -86,7 +86,7 @@ class TooManyRun(Skipped):
 
 
 class InstanceSuspended(Skipped):
-    """Somebody suspended the instance before it started.
+    """The instance was suspended before it started.
 
     Args:
         run: the attempt that is suspended.
@@ -101,7 +101,7 @@ class InstanceSuspended(Skipped):
 
 
 class InstanceKilled(Skipped):
-    """Somebody killed the instance before it started.
+    """The instance was killed before it started.
 
     Args:
         run: the attempt that was killed.

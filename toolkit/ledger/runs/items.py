@@ -79,7 +79,7 @@ def intend(tx: Transaction, run_id: int, items: Sequence[NewItem]) -> None:
 
     Raises:
         UnknownRun: there is no such run.
-        LeaseLost: the run is over, so somebody took it for dead; the effects must not begin.
+        LeaseLost: the run is over, so it was taken for dead; the effects must not begin.
     """
     owner = locked(tx, run_id)
     if owner.status.is_terminal:

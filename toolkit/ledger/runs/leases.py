@@ -245,7 +245,7 @@ def renew(tx: Transaction, run_id: int, seconds: float) -> datetime:
 
     Raises:
         UnknownRun: there is no such run.
-        LeaseLost: it holds none, or one has expired by the database's clock, even if nobody took it.
+        LeaseLost: it holds none, or one has expired by the database's clock, even if no other run took it.
     """
     until, lost = renew_many(tx, [run_id], seconds)
     for error in lost.values():

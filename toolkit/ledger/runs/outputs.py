@@ -1,7 +1,7 @@
 """Feed instances that a run writes, and items that an eviction is about to remove: how each finds out about the other.
 
 A writer holds a lease on each instance that it writes, and then reads the open items of evictions. An eviction writes
-its items down, and then reads the leases. So whoever comes second sees the other, also when both come at once.
+its items down, and then reads the leases. So the second writer sees the first, also when both come at once.
 """
 
 from __future__ import annotations

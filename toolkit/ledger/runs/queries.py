@@ -20,7 +20,7 @@ from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import TRANSITIONS, LifeCycle, RunStatus
 
 ACTIVE = (RunStatus.RUNNING, RunStatus.SUSPENDED)
-"""Somebody works on it, or may go on with it; of a key, only one attempt can be so."""
+"""An open attempt: active, or may continue; a key has at most one."""
 OPEN = (RunStatus.WAITING, RunStatus.READY, *ACTIVE)
 """Not over."""
 OVER = tuple(status for status in TRANSITIONS if status.is_terminal)
@@ -35,7 +35,7 @@ class RunOrder(StrEnum):
     STATUS = "status"
     """The name of the status."""
     START = "start"
-    """When somebody began; what has not begun comes last."""
+    """By the start; an attempt that has not started comes last."""
     END = "end"
     """When it was over; what is not over comes last."""
     CLUSTER = "cluster"
@@ -53,7 +53,7 @@ class RunFilter:
         start_key: the first instance key; None: from the beginning.
         end_key: the first that is too late; None: to the end.
         statuses: empty: all.
-        started_after: only what somebody began then or later.
+        started_after: only attempts that began then or later.
         all_attempts: not just the newest of each key.
         order_by: what they are sorted by.
         descending: the largest first.

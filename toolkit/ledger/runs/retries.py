@@ -18,7 +18,7 @@ RETRIED = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
 def schedule(tx: Transaction, run_id: int, at: datetime) -> None:
-    """Another attempt is to begin then, if this one fails or times out; the next attempt, whoever orders it, undoes it.
+    """Another attempt is to begin then, if this one fails or times out; any next attempt undoes it.
 
     Args:
         tx: the transaction.

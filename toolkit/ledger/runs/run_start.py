@@ -23,7 +23,7 @@ class StartTerms:
     Attributes:
         most: so many runs of the entity may be under way on the cluster, this one among them; None: any number.
         seen: the number of the last attempt that was over when the start was decided on, 0 when there was none: what
-            somebody else has run since then is not run once more. None: it is.
+            has run since then is not run once more. None: it is.
         is_forced: it starts at the first step, whatever succeeded before.
         retry: which retry of a failure it is, from 1; None: none.
         cause: why it starts when no person asked for it; then it leaves an attempt alone that a person has ordered.
@@ -88,10 +88,10 @@ def start(tx: Transaction, request: StartRequest, is_gone: IsGone = never_known)
         TooManyRun: as many runs of the entity as may be are under way.
         LeaseHeld: another run holds what it needs.
         RunIsActive: the same key runs already.
-        RunMeanwhile: somebody else has run it since the start was decided on.
+        RunMeanwhile: it has run since the start was decided.
         RunIsOrdered: a person has ordered it, and this start has another cause.
-        InstanceSuspended: somebody suspended this instance before it began.
-        InstanceKilled: somebody killed this instance before it began.
+        InstanceSuspended: this instance was suspended before it began.
+        InstanceKilled: this instance was killed before it began.
     """
     key, terms = request.key, request.terms
     start_check.check(tx, key.entity, key.cluster)

@@ -80,7 +80,7 @@ def _consequences(to: RunStatus, now: sa.ColumnElement[datetime]) -> dict[str, o
     values: dict[str, object] = {"suspended_from": run.c.status if to is RunStatus.SUSPENDED else None}
     if to is RunStatus.RUNNING:
         values["started_at"] = sa.func.coalesce(run.c.started_at, now)
-    if to in _NOT_BEGUN:  # somebody looked whether it can begin
+    if to in _NOT_BEGUN:  # its conditions were checked
         values["started_at"] = None
     if to.is_terminal:
         values["ended_at"] = now
@@ -91,7 +91,7 @@ _CHANGED = {to: Timed(partial(changing, to)) for to in RunStatus}
 
 
 def tidy(tx: Transaction, left: Run, now: datetime) -> None:
-    """Give back the leases of a run that nobody works on any more; close its requests when it is over.
+    """Give back the leases of a run without an active owner; close its requests when it is over.
 
     Args:
         tx: the transaction, which has the run's row locked.
@@ -149,7 +149,7 @@ def put_away(
 
     A run that was RUNNING is KILLED.
 
-    One that is suspended stays so, without an owner: whoever suspended it meant it.
+    One that is suspended stays so, without an owner: the suspension was ordered.
 
     Args:
         tx: the transaction, which has locked the resources.
@@ -250,7 +250,7 @@ def ask_owner(tx: Transaction, run_id: int, kind: RequestKind, who: str) -> Requ
 
 
 def open_requests(tx: Transaction, run_ids: Collection[int]) -> list[Request]:
-    """The requests of these runs that nobody has honoured yet, in the order of asking."""
+    """Return the open requests to these runs, oldest first."""
     found: list[Request] = []
     for chunk in in_chunks(run_ids):
         found += tx.rows(Request, sa.select(request).where(_IS_OPEN, request.c.run_id.in_(chunk)))

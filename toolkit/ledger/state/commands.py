@@ -13,7 +13,7 @@ from toolkit.ledger.tables import command as table
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """A command that somebody gave; the fields are the columns of the table `command`."""
+    """A command of a user; the fields are the columns of the table `command`."""
 
     command_id: int
     command: str

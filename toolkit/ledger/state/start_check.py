@@ -23,7 +23,7 @@ class SafeModeIsOn(Skipped):
     """The whole installation rests (Falcon overview, Safe Mode).
 
     Args:
-        reason: why, if somebody said so.
+        reason: why, if given.
         changed_by: who switched it on.
         changed_at: when.
     """
@@ -38,12 +38,12 @@ class SafeModeIsOn(Skipped):
 
 
 class EntityIsSuspended(Skipped):
-    """Somebody suspended the entity, so no run of it starts.
+    """The entity was suspended, so no run of it starts.
 
     Args:
         entity: feed or process.
         cluster: where; empty: on every cluster.
-        reason: why, if somebody said so.
+        reason: why, if given.
         changed_by: who.
         changed_at: when.
     """
@@ -65,8 +65,8 @@ class SafeMode:
 
     Attributes:
         is_on: nothing starts.
-        reason: why, if somebody said so.
-        changed_by: who switched it last; None: nobody ever did.
+        reason: why, if given.
+        changed_by: who switched it last; None: never switched.
         changed_at: when.
     """
 
@@ -113,7 +113,7 @@ class Suspension:
     Attributes:
         entity: feed or process.
         cluster: where; empty: on every cluster.
-        reason: why, if somebody said so.
+        reason: why, if given.
         changed_by: who suspended it.
         changed_at: when.
     """
@@ -165,7 +165,7 @@ def suspensions(tx: Transaction) -> list[Suspension]:
 
 
 def touch(tx: Transaction, entity: str, who: str) -> datetime:
-    """Note that somebody touched the entity: its configuration counts as new from now on.
+    """Note a touch of the entity: its configuration counts as new from now on.
 
     Returns:
         When, by the database's clock.

@@ -60,7 +60,7 @@ MODULES: tuple[ModuleType, ...] = (
 """Each has its checks as ``CHECKS``."""
 
 CHECKS: Mapping[str, Check] = {rule_id: check for module in MODULES for rule_id, check in module.CHECKS.items()}
-"""What finds a rule, by its identifier; a comparison, loading and the linter itself find the others."""
+"""Check of each rule by its identifier; a comparison, loading and the linter itself find the others."""
 
 
 @cache

@@ -89,7 +89,7 @@ _HOLD_HINT = "get the agreement of the person who asked for the hold; deleted in
 
 
 def retention_blast_radius(context: LintContext) -> Iterator[Hit]:
-    """How many more instances become evictable is known before it is merged."""
+    """Report before the merge how many more instances become evictable."""
     allowed = context.number("retention-blast-radius", "instances")
     for effect in _effects(context, EffectKind.EVICTABLE):
         if effect.count > allowed:

@@ -35,7 +35,7 @@ _SAMPLES: Mapping[str, str | int] = {
     CLUSTER_NAME: "primary",
     PREVIOUS_ROWS: 1000,
 }
-"""What stands for variables when arguments are checked: an instance like any other."""
+"""Sample values of variables for checks of arguments: an instance like any other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -179,7 +179,7 @@ _A_YEAR_OF_DAYS = 366
 
 
 def _dated_by(text: str) -> int:
-    """How much of a date a template has: of paths of months all days are alike."""
+    """Return the smallest date field of a template: paths of months have no days."""
     return sum(f"${{{field}}}" in text for field in (Field.YEAR, Field.MONTH, Field.DAY))
 
 

@@ -85,7 +85,7 @@ def _feeds_in(document: Mapping[str, object]) -> Iterator[str]:
 
 
 def feed_without_producer(context: LintContext) -> Iterator[Hit]:
-    """A feed that is read is made by somebody."""
+    """Check that a feed that is read has a producer."""
     pipelines = Pipelines.of(context)
     for feed in context.repository.feeds.values():
         readers = pipelines.readers.get(feed.name, ())
@@ -101,7 +101,7 @@ def feed_without_producer(context: LintContext) -> Iterator[Hit]:
 
 
 def feed_without_consumer(context: LintContext) -> Iterator[Hit]:
-    """A feed that is made is read by somebody."""
+    """Check that a feed that is made has a consumer."""
     pipelines = Pipelines.of(context)
     for feed in context.repository.feeds.values():
         makers = pipelines.makers.get(feed.name, ())

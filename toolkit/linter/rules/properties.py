@@ -82,7 +82,7 @@ def _likeness(left: str, right: str) -> float:
 
 
 _OF_A_RUN = RUN_PROPERTIES | {"timeStamp", "timestamp"}
-"""What a workflow is told about its run, and what Falcon's were."""
+"""Properties of a workflow about its run, and Falcon's own."""
 
 _OPERATORS = "that of a variable of the operator, which says what programs load or whom feedctl trusts"
 

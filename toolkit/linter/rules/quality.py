@@ -20,7 +20,7 @@ _VALUES = frozenset({"value_set", "value_pairs_set"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SuiteUse:
-    """Suites that somebody names.
+    """Suites that are referenced.
 
     Attributes:
         subject: the entity that names them.
@@ -110,7 +110,7 @@ def _shown_values(suite: Suite, feeds: str) -> Iterator[Hit]:
 
 
 def table_format(context: LintContext) -> Iterator[Hit]:
-    """How files are read is said of paths: a table says it itself."""
+    """Refuse a format of files for a table, which has its own."""
     for use in suite_uses(context.repository):
         if use.feed is None or use.quality is None or not use.feed.is_table:
             continue

@@ -195,7 +195,7 @@ def instances_by(time: datetime, made: InstanceSequence) -> int:
 
 
 def range_of(positions: Positions, made: InstanceSequence, time: datetime) -> InstanceRange | None:
-    """Positions of a sequence as figures; None when there are none. What comes after the time is nobody's yet."""
+    """Positions of a sequence as figures; None when there are none. Positions after the time do not exist yet."""
     if not positions:
         return None
     last = made[positions.last]

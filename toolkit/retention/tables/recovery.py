@@ -3,7 +3,7 @@
 In the plan (`tables.planner`) of a dead run a directory stands behind the partitions that it is the data of, and all
 of them stay open together. That a partition is not there now says that its data may go only when it is gone from the
 same table (ADR 0045), and only when retention would remove that directory for it now (`tables.gone`): a row of the
-ledger names a directory, and never decides where one is. Else they stay open, and fail the run until somebody looks.
+ledger names a directory, and never decides where one is. Else they stay open, and fail the run until a user decides.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _PARTITION, _DATA, _STAGED = (
 UNKNOWN_OWNER = "unknown_owner"
 """The code of a directory that stays open, since it is unknown whether its partitions are gone."""
 IN_USE = "location_in_use"
-"""The code of a directory whose partitions are gone, and that is not removed since somebody else's data are there."""
+"""The code of a directory whose partitions are gone, and that is not removed since it has data of another owner."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -111,7 +111,7 @@ class _BatchOutcome:
     def ready(self) -> list[int]:
         """The directories that may go: none of their partitions is there any more, and one of them because of us.
 
-        What waits at the gate was never a partition's.
+        Staged data was never that of a partition.
         """
         found: list[int] = []
         above: list[int] = []

@@ -143,7 +143,7 @@ class CloudFileSystem(FlatFileSystem, Bindable):
                     silence = error if isinstance(error, Unreachable) else silence
                     yield Deleted(path, error)
         finally:
-            # Whoever stops iterating must not leave removals behind.
+            # A caller that stops iterating must not leave removals behind.
             pool.shutdown(wait=False, cancel_futures=True)
             wait(running)
         for path in waiting:

@@ -47,7 +47,7 @@ _MOST_CHARACTERS = 1000
 _PIECE_BYTES = 64 << 10
 _NO_SUCCESS = 300
 RESUME = 308
-"""How Google says that it wants the rest of an upload."""
+"""Google's status for an upload whose rest is missing."""
 
 _BY_STATUS: dict[int, type[StorageError]] = {
     401: PermissionDenied,
@@ -232,6 +232,6 @@ def _session() -> Session:
     session = Session()
     for protocol in ("https://", "http://"):
         session.mount(protocol, BoundedAdapter(pool_connections=4, pool_maxsize=CONNECTIONS, max_retries=0))
-    # Bytes are counted and compared, so nobody on the way may pack them.
+    # Bytes are counted and compared, so no proxy may compress them.
     session.headers["Accept-Encoding"] = "identity"
     return session

@@ -92,7 +92,7 @@ class HdfsClient:
 
         Raises:
             StorageError: what HDFS said. `Unreachable` also when the time limit is over; the call **may still take
-                effect**, since nothing can call it back. `UnknownAuthority` when nobody has the name, and never did.
+                effect**, since nothing can call it back. `UnknownAuthority` when no host has the name, and never had.
         """
         try:
             answer = self._bounded.run(lambda: call(self._client))

@@ -78,7 +78,7 @@ LOGIN = (
     "log in first: with kinit, or let KRB5CCNAME name a ticket cache, KRB5_CLIENT_KTNAME a keytab, or "
     "HADOOP_TOKEN_FILE_LOCATION a file of delegation tokens that have not ended"
 )
-"""What to do when a secure cluster knows nobody behind a call."""
+"""Advice for a call of a secure cluster without a known user."""
 
 _BY_TEXT: tuple[tuple[str, str, type[StorageError]], ...] = (
     ("AccessControlException", "(is not a directory)", WrongKind),
@@ -160,7 +160,7 @@ _REMOTE = re.compile(r'(?:Fatal)?RPCError\("(?P<java_class>[\w.$]+)", "(?P<text>
 _LIBRARY = re.compile(r"(?P<name>\w+)")
 _LOOKUP = "failed to lookup address information"
 _NO_SUCH_NAME = ("Name or service not known", "Name does not resolve", "nodename nor servname provided")
-"""The resolver's answer that nobody has the name (EAI_NONAME), in the words of glibc, musl and macOS.
+"""The resolver's answer that the host name is unknown (EAI_NONAME), in the words of glibc, musl and macOS.
 
 Any other one, such as `Temporary failure in name resolution` (EAI_AGAIN), may be another one soon."""
 
@@ -181,7 +181,7 @@ def is_no_such_host(error: Exception) -> bool:
 
 
 def unknown_authority(error: Exception, path: CanonicalPath, read: str) -> UnknownAuthority:
-    """The error for an authority that nobody has as a name.
+    """The error for an authority that is no host's name.
 
     Args:
         error: of the resolver.

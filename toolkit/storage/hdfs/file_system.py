@@ -62,7 +62,7 @@ SMALL_BYTES = 64 * 1024
 """A file of so many bytes is read as a whole when it is opened."""
 
 _SAME_ACCESS_TIME = 2**64 - 1
-"""What -1, which leaves the time of the last access alone, is as the unsigned number that the library takes."""
+"""-1, which leaves the time of the last access alone, as the unsigned number that the library takes."""
 
 
 def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> HdfsFileSystem:

@@ -114,7 +114,7 @@ class _Level(NamedTuple):
 class TreeRemoval:
     """Removes one directory tree; one directory of it is open at a time, and ``..`` leads back up.
 
-    What somebody else takes away meanwhile, as a writer does with its temporary files, is no error: the rest goes.
+    What another program removes meanwhile, as a writer does with its temporary files, is no error: the rest goes.
 
     Args:
         parent: descriptor of the directory that it is in.

@@ -158,7 +158,7 @@ class ClientMaker:
             PermissionDenied: the profile or the credentials cannot be read.
             UntrustedEndpoint: a session token would go to an end point that only the config repo names.
         """
-        # Whoever asks sends its request next, in this thread; botocore repeats it there as well.
+        # The caller sends its request next, in this thread; botocore repeats it there as well.
         self._asking.before_effect = self._before_effect
         with translated(CanonicalPath("s3", self._settings.bucket, "/")):
             return self._client()

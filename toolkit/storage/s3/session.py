@@ -24,7 +24,7 @@ _MOST_BYTES = 8 << 20
 _NO_SUCCESS = 300
 
 _SMALL = 64 * 1024
-"""What sends more may take longer than one call, as long as it moves."""
+"""A larger body may take longer than one call, as long as it moves."""
 
 
 class HttpSession(Protocol):
@@ -42,7 +42,7 @@ class HttpSession(Protocol):
 class BoundedSession:
     """Sends each request in a thread of its own that is waited for so long; see `BoundedCalls`.
 
-    What sends much may take longer as long as pieces go out, since nobody knows the speed of the line.
+    What sends much may take longer as long as pieces go out, since the speed of the network is unknown.
 
     Args:
         inner: botocore's.

@@ -11,7 +11,7 @@ _MOST_ENTRIES = 6_400_000
 """The most that a NameNode lets a directory have, whatever `dfs.namenode.fs-limits.max-directory-items` says."""
 
 _MOST_BYTES = 1 << 30
-"""Of about three million entries."""
+"""Size of about three million entries."""
 
 _LONGEST = 64 << 10
 """So many characters an entry may have, or what stands around them."""

@@ -182,7 +182,7 @@ class NameNodes:
             raise Unreachable(path=about, detail=str(error)) from error
 
     def _created(self, path: CanonicalPath, about: CanonicalPath) -> str:
-        # A name of our own that nobody else has: what is there can only be the rest of a first try.
+        # A name that is unique to this run: what is there can only be the rest of a first try.
         params = {"overwrite": "false", "createparent": "false"}
         with _naming(about), closing(self._request("PUT", path, "CREATE", params)) as response:
             _refuse_other(path, response, _REDIRECT)

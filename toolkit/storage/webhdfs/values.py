@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 USERS = "user."
-"""How the names of the attributes begin that users may set."""
+"""Start of the names of attributes that users may set."""
 
 _KINDS = {"FILE": FileKind.FILE, "DIRECTORY": FileKind.DIRECTORY, "SYMLINK": FileKind.SYMLINK}
 
