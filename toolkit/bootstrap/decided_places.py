@@ -128,7 +128,7 @@ class DecidedPlaces:
 
     @cached_property
     def _root(self) -> CanonicalPath | None:
-        """Return the directory with the staged data: of the table, or around one without partitions; see `LandingPlanner`."""
+        """Return the parent of the staging directory: the table or, without partitions, its parent."""
         uri, table = self._storage.table, self._table
         assert uri is not None  # noqa: S101 - only asked of a table feed
         if table is None or not table.storage.location:
