@@ -5,6 +5,15 @@
 
 from toolkit.ledger.columns import metadata
 from toolkit.ledger.tables.copies import manifest, run_counter
+from toolkit.ledger.tables.events import (
+    consumer_cursor,
+    event,
+    event_counter,
+    poll,
+    trigger_cause,
+    trigger_dropped,
+    trigger_pending,
+)
 from toolkit.ledger.tables.identity import ledger_identity
 from toolkit.ledger.tables.inputs import input_fingerprint, late_check
 from toolkit.ledger.tables.processes import (
@@ -24,10 +33,7 @@ from toolkit.ledger.tables.processes import (
 from toolkit.ledger.tables.quality import verdict, verdict_finding
 from toolkit.ledger.tables.runs import (
     command,
-    consumer_cursor,
     entity_state,
-    event,
-    event_counter,
     file_hold,
     hold,
     item,
@@ -58,6 +64,7 @@ __all__ = [
     "ledger_identity",
     "manifest",
     "metadata",
+    "poll",
     "process",
     "process_log",
     "process_property",
@@ -71,6 +78,9 @@ __all__ = [
     "step",
     "step_input",
     "step_run",
+    "trigger_cause",
+    "trigger_dropped",
+    "trigger_pending",
     "upstream",
     "verdict",
     "verdict_finding",

@@ -1,11 +1,11 @@
-"""Tables of runs: runs, their steps, leases, items and requests; entity state, and events (DESIGN section 6)."""
+"""Tables of runs: runs, their steps, leases, items and requests, and entity state (DESIGN section 6)."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import Choice, Number, UtcTime, metadata, partial_index, partial_unique
-from toolkit.ledger.vocabulary import EventKind, ItemState, JobMode, LeaseMode, LifeCycle, RequestKind, RunStatus
+from toolkit.ledger.vocabulary import ItemState, JobMode, LeaseMode, LifeCycle, RequestKind, RunStatus
 
 _ACTIVE = "status IN ('running', 'suspended')"
 _FAILED = "status IN ('failed', 'killed', 'timed_out')"
@@ -213,37 +213,4 @@ command = sa.Table(
     sa.Column("at", UtcTime, nullable=False, comment="when"),
     sqlite_autoincrement=True,
     comment="who did what to the state of entities and instances",
-)
-
-
-event = sa.Table(
-    "event",
-    metadata,
-    sa.Column("sequence", Number, primary_key=True, autoincrement=False, comment="in the order of commit, no gaps"),
-    sa.Column("kind", Choice(EventKind), nullable=False, comment="what happened"),
-    sa.Column("feed", sa.String(120), nullable=False, comment="the feed"),
-    sa.Column("cluster", sa.String(120), nullable=False, comment="where"),
-    sa.Column("instance_key", sa.String(32), nullable=False, comment="which instance"),
-    sa.Column("uri", sa.Text, comment="where the data is, or was"),
-    sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="the run that did it; empty: from outside"),
-    sa.Column("recorded_at", UtcTime, nullable=False, comment="when"),
-    sa.Index("ix_event_instance", "feed", "cluster", "instance_key"),
-    comment="append-only: what happened to feed instances",
-)
-
-event_counter = sa.Table(
-    "event_counter",
-    metadata,
-    sa.Column("counter_id", sa.Integer, primary_key=True, autoincrement=False, comment="always 1"),
-    sa.Column("last_sequence", Number, nullable=False, comment="of the newest event"),
-    comment="its one row is locked by whoever appends, so that numbers become visible in their order",
-)
-
-consumer_cursor = sa.Table(
-    "consumer_cursor",
-    metadata,
-    sa.Column("consumer", sa.String(255), primary_key=True, comment="who reads"),
-    sa.Column("sequence", Number, nullable=False, comment="the last event that it has dealt with"),
-    sa.Column("moved_at", UtcTime, nullable=False, comment="when"),
-    comment="how far each consumer of events is",
 )
