@@ -1,0 +1,1 @@
+"""Data-driven triggers: updates of datasets become runs of processes (Airflow AIP-48)."""
