@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolkit.el.availability import Availability, is_available
 from toolkit.el.canonical_path import CanonicalPath, is_name
 from toolkit.el.credentials import without_credentials
+from toolkit.el.dataset_uri import DatasetGlob, DatasetUri
 from toolkit.el.errors import Credentials, ElError, NoSuchInstance, NotAnInstance, OutOfRange, refuse_credentials
 from toolkit.el.evaluation import evaluate
 from toolkit.el.expression import Expression, parse_expression
@@ -26,6 +27,8 @@ __all__ = [
     "Availability",
     "CanonicalPath",
     "Credentials",
+    "DatasetGlob",
+    "DatasetUri",
     "ElError",
     "Expression",
     "Frequency",
