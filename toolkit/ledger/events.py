@@ -6,37 +6,47 @@ visible in their order, and a consumer that reads on from its cursor never skips
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
+from toolkit.el.dataset_uri import feed_uri
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import manifests
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.statements import given
-from toolkit.ledger.tables import consumer_cursor, event, event_counter
+from toolkit.ledger.tables import consumer_cursor, event, event_counter, run, trigger_cause
 from toolkit.ledger.vocabulary import EventKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewEvent:
-    """Event of an instance.
+    """Event of a dataset: of an instance of a feed, or of data that is no feed.
 
     Attributes:
         kind: what happened.
-        feed: the feed.
-        cluster: where.
-        instance_key: which instance.
+        feed: the feed; empty: the data is no feed.
+        cluster: where; empty: the data is no feed.
+        instance_key: which instance; empty: the series as such.
         uri: where the data is, or was.
+        dataset: canonical URI of the series; empty: that of the feed.
+        extra: JSON of its emitter.
+        chain: number of triggered runs that led to it; None: as many as to its run.
+        idempotency_key: of an event from outside, see `emit`.
     """
 
     kind: EventKind
-    feed: str
-    cluster: str
-    instance_key: str
+    feed: str = ""
+    cluster: str = ""
+    instance_key: str = ""
     uri: str | None = None
+    dataset: str = ""
+    extra: str | None = None
+    chain: int | None = None
+    idempotency_key: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,12 +55,16 @@ class Event:
 
     sequence: int
     kind: EventKind
+    dataset: str
     feed: str
     cluster: str
     instance_key: str
     uri: str | None
     run_id: int | None
     recorded_at: datetime
+    chain: int = 0
+    extra: str | None = None
+    idempotency_key: str | None = None
 
 
 class CursorMovedOn(Failed):
@@ -99,10 +113,13 @@ def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = Non
     if not events:
         return range(0)
     _forget_copies(tx, events)
+    chain = chain_of(tx, run_id) if run_id is not None and any(each.chain is None for each in events) else 0
     last: int = tx.execute(_COUNTED, {"more": len(events)}).scalar_one()
     numbers = range(last - len(events) + 1, last + 1)
     always = {"run_id": run_id, "recorded_at": tx.now()}
-    rows = [{**_columns(each), **always, "sequence": number} for number, each in zip(numbers, events, strict=True)]
+    rows = [
+        {**_columns(each, chain), **always, "sequence": number} for number, each in zip(numbers, events, strict=True)
+    ]
     tx.execute(_APPENDED, rows)
     return numbers
 
@@ -127,10 +144,46 @@ def _forget_copies(tx: Transaction, events: Sequence[NewEvent]) -> None:
         manifests.forget(tx, feed, cluster, keys)
 
 
-def _columns(new: NewEvent) -> dict[str, object]:
+def _columns(new: NewEvent, chain: int) -> dict[str, object]:
     """Return the columns of an event; `asdict` takes ten times as long, for each of a run's many events."""
-    named = {"kind": new.kind, "feed": new.feed, "cluster": new.cluster}
-    return {**named, "instance_key": new.instance_key, "uri": new.uri}
+    return {
+        "kind": new.kind,
+        "dataset": new.dataset or feed_uri(new.feed, new.cluster),
+        "feed": new.feed,
+        "cluster": new.cluster,
+        "instance_key": new.instance_key,
+        "uri": new.uri,
+        "chain": chain if new.chain is None else new.chain,
+        "extra": new.extra,
+        "idempotency_key": new.idempotency_key,
+    }
+
+
+def chain_of(tx: Transaction, run_id: int) -> int:
+    """Return the number of triggered runs that led to a run, itself among them; 0: no event triggered it.
+
+    A later attempt at a triggered instance has the chain of the attempt that was triggered last.
+    """
+    found: int | None = tx.execute(_CHAIN, {"of_run": run_id}).scalar()
+    return 0 if found is None else found + 1
+
+
+def _chain() -> sa.Select[tuple[int]]:
+    this, earlier = run.alias("this"), run.alias("earlier")
+    is_same = sa.and_(*(earlier.c[name] == this.c[name] for name in _RUN_KEY))
+    triggered = (
+        sa.select(sa.func.max(trigger_cause.c.run_id))
+        .join_from(this, earlier, is_same & (earlier.c.run_id <= this.c.run_id))
+        .join(trigger_cause, trigger_cause.c.run_id == earlier.c.run_id)
+        .where(this.c.run_id == sa.bindparam("of_run", type_=run.c.run_id.type))
+        .scalar_subquery()
+    )
+    causes = trigger_cause.join(event, event.c.sequence == trigger_cause.c.sequence)
+    return sa.select(sa.func.max(event.c.chain)).select_from(causes).where(trigger_cause.c.run_id == triggered)
+
+
+_RUN_KEY = ("life_cycle", "entity", "cluster", "counterpart", "instance_key")
+_CHAIN = _chain()
 
 
 def after(
@@ -212,3 +265,92 @@ def last_events(tx: Transaction, feed: str, cluster: str, first_key: str, last_k
         event.c.feed == feed, event.c.cluster == cluster, within
     )
     return {row["instance_key"]: row["kind"] for row in tx.execute(of_feed.order_by(event.c.sequence)).mappings()}
+
+
+UPDATES = (EventKind.AVAILABLE, EventKind.UPDATED)
+"""Kinds that say that data is there."""
+
+
+def update_kind(last: EventKind | None, instance_key: str) -> EventKind:
+    """Return the kind of an update: `updated` if the same instance is there already.
+
+    Data without an instance key is a series as such: each of its updates brings something new, so it is `available`.
+
+    Args:
+        last: kind of the last event of the same instance; None: it has none.
+        instance_key: empty: the series as such.
+    """
+    return EventKind.UPDATED if instance_key and last in UPDATES else EventKind.AVAILABLE
+
+
+def last_of_dataset(tx: Transaction, dataset: str, instance_key: str) -> Event | None:
+    """Return the last event of an instance of a dataset, or of the series as such if the key is empty."""
+    return tx.row(Event, _LAST_OF_DATASET, {"dataset": dataset, "instance_key": instance_key})
+
+
+_LAST_OF_DATASET = (
+    sa.select(event)
+    .where(*(event.c[name] == given(event.c[name]) for name in ("dataset", "instance_key")))
+    .order_by(event.c.sequence.desc())
+    .limit(1)
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EventFilter:
+    """Choice of events; what is None chooses nothing away.
+
+    Attributes:
+        dataset: canonical URI of the series.
+        instance_key: empty: only events of series as such.
+        kinds: only these.
+        run_id: only events of this run.
+        since: recorded at or after it.
+    """
+
+    dataset: str | None = None
+    instance_key: str | None = None
+    kinds: Collection[EventKind] | None = None
+    run_id: int | None = None
+    since: datetime | None = None
+
+
+def list_events(tx: Transaction, chosen: EventFilter, limit: int | None = None) -> list[Event]:
+    """Return the newest events of a choice, in the order of their numbers.
+
+    Args:
+        tx: the transaction.
+        chosen: which events.
+        limit: at most so many; None: all.
+    """
+    where = [
+        column == value
+        for column, value in (
+            (event.c.dataset, chosen.dataset),
+            (event.c.instance_key, chosen.instance_key),
+            (event.c.run_id, chosen.run_id),
+        )
+        if value is not None
+    ]
+    if chosen.kinds is not None:
+        where.append(event.c.kind.in_(chosen.kinds))
+    if chosen.since is not None:
+        where.append(event.c.recorded_at >= chosen.since)
+    newest_first = sa.select(event).where(*where).order_by(event.c.sequence.desc()).limit(limit)
+    return list(tx.rows(Event, newest_first))[::-1]
+
+
+def last_updates(tx: Transaction) -> dict[str, Event]:
+    """Return the newest update of each dataset that has one, by canonical URI, whatever instance it was of."""
+    return {each.dataset: each for each in _newest_updates(tx, sa.true(), event.c.dataset)}
+
+
+def last_updates_by_key(tx: Transaction, dataset: str) -> dict[str, Event]:
+    """Return the newest update of each instance of a dataset, by instance key; empty: of the series as such."""
+    found = _newest_updates(tx, event.c.dataset == dataset, event.c.instance_key)
+    return {each.instance_key: each for each in found}
+
+
+def _newest_updates(tx: Transaction, where: sa.ColumnElement[bool], by: sa.Column[Any]) -> Iterator[Event]:
+    last = sa.select(sa.func.max(event.c.sequence)).where(where, event.c.kind.in_(UPDATES)).group_by(by)
+    return tx.rows(Event, sa.select(event).where(event.c.sequence.in_(last)).order_by(event.c.sequence))
