@@ -27,6 +27,10 @@ class Ignored(StrEnum):
     """The process was suspended, with `on_pause: drop`."""
     COALESCED = "coalesced"
     """A newer run stands for it."""
+    CHAIN_TOO_LONG = "chain_too_long"
+    """Its run would have been one more than `max_chain` triggered runs in a row."""
+    KILLED = "killed"
+    """A person killed the process instance before it began."""
     OTHER_KIND = "other_kind"
     """`on` does not name its kind."""
 
@@ -65,12 +69,14 @@ class CompiledEntry:
         matches: whether an update is one of this entry's datasets and partition (its kind is not looked at).
         keys: the process instances that read the updated instance, by its key; empty: none does.
         min_count: so many updates of different instances; updates that name no instance count each.
+        datasets: canonical URIs of all datasets that can match; None: any, so that each update is compared.
     """
 
     name: str
     matches: Callable[[Update], bool]
     keys: Callable[[Update], Sequence[str]]
     min_count: int = 1
+    datasets: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
