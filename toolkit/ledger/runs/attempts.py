@@ -270,6 +270,47 @@ def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool
             return added
 
 
+def order_by_data(tx: Transaction, orders: Mapping[RunKey, Origin], cause: str) -> dict[RunKey, Run]:
+    """Order attempts of instances whose data was updated: READY rows, which the next `begin` takes.
+
+    An instance that ran before starts at the first step again, since what it read is not the same any more.
+
+    Args:
+        tx: the transaction.
+        orders: who orders each.
+        cause: why, for people.
+
+    Returns:
+        The ordered attempts. A key is left out when its newest attempt is not over, was killed before it began, or was
+        added by another process meanwhile.
+    """
+    known = queries.newest_of(tx, orders)
+    at = tx.now()
+    rows = [
+        {
+            **asdict(key),
+            **asdict(origin),
+            **_NO_JOB,
+            **_job_of(known.get(key)),
+            "attempt": known[key].attempt + 1 if key in known else 1,
+            "status": RunStatus.READY,
+            "is_forced": key in known,
+            "cause": cause,
+            "created_at": at,
+        }
+        for key, origin in orders.items()
+        if key not in known or _may_follow(known[key])
+    ]
+    if not rows:
+        return {}
+    added = [Run(**row) for row in tx.execute(if_new(run), rows).mappings()]
+    _undo_retries(tx, (known[each.key] for each in added if each.key in known))
+    return {each.key: each for each in added}
+
+
+_NO_JOB: Mapping[str, object] = dict.fromkeys(("process_id", "mode", "target_batch_id"))
+
+
 def skip(tx: Transaction, key: RunKey, origin: Origin, reason: str) -> Run:
     """Record that a start was skipped, unless the key has a story already.
 

@@ -41,6 +41,13 @@ consumer_cursor = sa.Table(
     metadata,
     sa.Column("consumer", sa.String(255), primary_key=True, comment="who reads"),
     sa.Column("sequence", Number, nullable=False, comment="the last event that it has dealt with"),
+    sa.Column(
+        "is_waiting",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="of a trigger: a run is due, and waits for its time, a place, or the end of an earlier run",
+    ),
     sa.Column("moved_at", UtcTime, nullable=False, comment="when"),
     comment="how far each consumer of events is",
 )

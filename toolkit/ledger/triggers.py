@@ -1,0 +1,329 @@
+"""State of triggers: how far each has read the events, what waits, and which events caused which run.
+
+Everything that one decision changes is written in one transaction. It locks the cursors of the consumers first, in the
+order of their names, and never the event counter. Producers lock that counter last, so no two of them wait in a circle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from toolkit.foreign_json import BadJson, parse_json
+from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.runs.queries import OPEN
+from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.statements import InsertOr, given
+from toolkit.ledger.tables import consumer_cursor, event, event_counter, run, trigger_cause, trigger_dropped
+from toolkit.ledger.tables import trigger_pending as waiting
+from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.triggers import Dropped, Pending, Update
+
+_PREFIX = "trigger/"
+
+
+def consumer_name(process: str, cluster: str) -> str:
+    """Return the name under which the trigger of a process on a cluster reads events."""
+    return f"{_PREFIX}{process}@{cluster}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriggerCursor:
+    """Progress of a consumer.
+
+    Attributes:
+        sequence: the last event that it has read.
+        is_waiting: a run is due and could not be created yet, so that it is looked at again without new events.
+    """
+
+    sequence: int
+    is_waiting: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriggerPositions:
+    """Progress of all triggers.
+
+    Attributes:
+        newest: number of the newest event.
+        cursors: by the name of the consumer.
+    """
+
+    newest: int
+    cursors: Mapping[str, TriggerCursor]
+
+    def needs_decision(self, consumer: str) -> bool:
+        """Return whether a consumer is new, has events to read, or has a run that waits."""
+        cursor = self.cursors.get(consumer)
+        return cursor is None or cursor.is_waiting or cursor.sequence < self.newest
+
+
+_POSITIONS = sa.select(
+    event_counter.c.last_sequence, consumer_cursor.c.consumer, consumer_cursor.c.sequence, consumer_cursor.c.is_waiting
+).outerjoin_from(event_counter, consumer_cursor, consumer_cursor.c.consumer.startswith(_PREFIX))
+
+
+def positions(tx: Transaction) -> TriggerPositions:
+    """Return how far all triggers are; one statement, whatever their number."""
+    rows = tx.execute(_POSITIONS).all()
+    cursors = {
+        row.consumer: TriggerCursor(sequence=row.sequence, is_waiting=row.is_waiting)
+        for row in rows
+        if row.consumer is not None
+    }
+    return TriggerPositions(newest=rows[0].last_sequence, cursors=cursors)
+
+
+def subscribe(tx: Transaction, starts: Mapping[str, int]) -> None:
+    """Let new consumers begin to read.
+
+    Args:
+        tx: the transaction.
+        starts: the last event that does not count, by the name of the consumer; 0: all count. A consumer that is
+            there already stays where it is.
+    """
+    if starts:
+        moved = {"moved_at": tx.now(), "is_waiting": False}
+        rows: list[dict[str, object]] = [{"consumer": name, "sequence": starts[name], **moved} for name in sorted(starts)]
+        tx.execute(InsertOr(consumer_cursor), rows)
+
+
+def lock(tx: Transaction, consumers: Collection[str]) -> dict[str, TriggerCursor]:
+    """Return the cursors of consumers; no other process decides for them until the transaction ends."""
+    found = {}
+    for chunk in in_chunks(sorted(consumers)):
+        cursor = consumer_cursor.c
+        wanted = sa.select(cursor.consumer, cursor.sequence, cursor.is_waiting).where(cursor.consumer.in_(chunk))
+        for row in tx.execute(tx.locked(wanted.order_by(cursor.consumer))):
+            found[row.consumer] = TriggerCursor(sequence=row.sequence, is_waiting=row.is_waiting)
+    return found
+
+
+_UPDATE = (
+    event.c.sequence,
+    event.c.dataset,
+    event.c.feed,
+    event.c.instance_key,
+    event.c.kind,
+    event.c.recorded_at,
+    event.c.extra,
+    event.c.chain,
+)
+_UPDATES = (
+    sa.select(*_UPDATE)
+    .where(
+        event.c.sequence > given(event.c.sequence, "after"),
+        event.c.sequence <= given(event.c.sequence, "last"),
+    )
+    .order_by(event.c.sequence)
+)
+
+
+def updates(tx: Transaction, after: int, last: int) -> list[Update]:
+    """Return the events after one number up to another, in order of commit."""
+    if after >= last:
+        return []
+    return [_update(row) for row in tx.execute(_UPDATES, {"after": after, "last": last})]
+
+
+def _update(row: sa.Row[Any]) -> Update:
+    return Update(
+        sequence=row.sequence,
+        dataset=row.dataset,
+        feed=row.feed,
+        instance_key=row.instance_key,
+        kind=str(row.kind),
+        recorded_at=row.recorded_at,
+        partition=_partition(row.extra),
+        chain=row.chain,
+    )
+
+
+def _partition(extra: str | None) -> Mapping[str, str]:
+    """Return the partition values that an event's emitter named; text that is none names nothing."""
+    if not extra:
+        return {}
+    try:
+        found = parse_json(extra.encode())
+    except BadJson:
+        return {}
+    named = found.get("partition") if isinstance(found, dict) else None
+    return {str(name): str(value) for name, value in named.items()} if isinstance(named, dict) else {}
+
+
+def pending(tx: Transaction, consumers: Collection[str]) -> dict[str, list[Pending]]:
+    """Return the updates that wait, by the name of the consumer, in order of commit."""
+    found: dict[str, list[Pending]] = {}
+    for chunk in in_chunks(sorted(consumers)):
+        columns = (waiting.c.consumer, waiting.c.process_key, *_UPDATE)
+        wanted = sa.select(*columns).join_from(waiting, event, event.c.sequence == waiting.c.sequence)
+        of_them = wanted.where(waiting.c.consumer.in_(chunk))
+        for row in tx.execute(of_them.order_by(waiting.c.sequence, waiting.c.process_key)):
+            one = Pending(update=_update(row), process_key=row.process_key)
+            found.setdefault(row.consumer, []).append(one)
+    return found
+
+
+def under_way(tx: Transaction, processes: Collection[str], cluster: str) -> dict[str, int]:
+    """Return how many runs of each process on a cluster wait, are ready, run or are suspended."""
+    found: dict[str, int] = {}
+    for chunk in in_chunks(sorted(processes)):
+        of_them = (run.c.entity.in_(chunk), run.c.life_cycle == LifeCycle.EXECUTION, run.c.cluster == cluster)
+        counted = sa.select(run.c.entity, sa.func.count()).where(is_one_of(run.c.status, *OPEN), *of_them)
+        found |= dict(tx.execute(counted.group_by(run.c.entity)).tuples().all())
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConsumerStep:
+    """Change of a consumer by one decision.
+
+    Attributes:
+        consumer: its name.
+        sequence: the last event that it has read now.
+        is_waiting: see `TriggerCursor`.
+        before: what waited before.
+        after: what waits now.
+        dropped: what is over without a run.
+    """
+
+    consumer: str
+    sequence: int
+    is_waiting: bool = False
+    before: Sequence[Pending] = ()
+    after: Sequence[Pending] = ()
+    dropped: Sequence[Dropped] = ()
+
+
+def record(tx: Transaction, steps: Sequence[ConsumerStep]) -> None:
+    """Record what decisions change, of consumers whose cursors the transaction has locked."""
+    _write(tx, _FORGET, [row for each in steps for row in _rows(each.consumer, _gone(each.before, each.after))])
+    _write(tx, _KEEP, [row for each in steps for row in _rows(each.consumer, _gone(each.after, each.before))])
+    dropped = [
+        {**row, "reason": str(one.reason)}
+        for each in steps
+        for one in each.dropped
+        for row in _rows(each.consumer, [_place(one.pending)])
+    ]
+    _write(tx, _DROP, dropped)
+    _move(tx, steps)
+
+
+_Place = tuple[int, str]
+_FORGET = sa.delete(waiting).where(
+    *(waiting.c[name] == given(waiting.c[name]) for name in ("consumer", "sequence", "process_key"))
+)
+_KEEP = InsertOr(waiting)
+_DROP = InsertOr(trigger_dropped)
+
+def _move(tx: Transaction, steps: Sequence[ConsumerStep]) -> None:
+    """Move cursors forward: all that come to the same place by one statement for some hundreds of them."""
+    at = tx.now()
+    places: dict[tuple[int, bool], list[str]] = {}
+    for each in steps:
+        places.setdefault((each.sequence, each.is_waiting), []).append(each.consumer)
+    cursor = consumer_cursor.c
+    for (sequence, is_waiting), names in sorted(places.items()):
+        for chunk in in_chunks(names):
+            moved = sa.update(consumer_cursor).values(sequence=sequence, is_waiting=is_waiting, moved_at=at)
+            tx.execute(moved.where(cursor.consumer.in_(chunk), cursor.sequence <= sequence))
+
+
+def _write(tx: Transaction, statement: sa.Executable, rows: list[dict[str, object]]) -> None:
+    if rows:
+        tx.execute(statement, rows)
+
+
+def _place(each: Pending) -> _Place:
+    return each.update.sequence, each.process_key
+
+
+def _gone(before: Iterable[Pending], after: Iterable[Pending]) -> Iterator[_Place]:
+    """Yield what is in the first and not in the second."""
+    left = {_place(each) for each in after}
+    yield from (place for place in map(_place, before) if place not in left)
+
+
+def _rows(consumer: str, places: Iterable[_Place]) -> Iterator[dict[str, object]]:
+    yield from ({"consumer": consumer, "sequence": number, "process_key": key} for number, key in places)
+
+
+def record_causes(tx: Transaction, causes: Mapping[int, Iterable[int]]) -> None:
+    """Record which events caused which run: numbers of events by the number of the run."""
+    rows: list[dict[str, object]] = [
+        {"run_id": run_id, "sequence": number} for run_id in causes for number in causes[run_id]
+    ]
+    _write(tx, sa.insert(trigger_cause), rows)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cause:
+    """Event that caused a run.
+
+    Attributes:
+        sequence: its number.
+        dataset: canonical URI of the series.
+        instance_key: empty: it names none.
+        recorded_at: when it was recorded.
+        run_id: the run that emitted it; None: it came from outside.
+        chain: number of triggered runs that led to it.
+    """
+
+    sequence: int
+    dataset: str
+    instance_key: str
+    recorded_at: datetime
+    run_id: int | None
+    chain: int
+
+
+_KEY = ("life_cycle", "entity", "cluster", "counterpart", "instance_key")
+_CAUSES = (
+    sa.select(
+        run.c.run_id.label("caused"),
+        event.c.sequence,
+        event.c.dataset,
+        event.c.instance_key,
+        event.c.recorded_at,
+        event.c.run_id,
+        event.c.chain,
+    )
+    .join_from(run, trigger_cause, trigger_cause.c.run_id == run.c.run_id)
+    .join(event, event.c.sequence == trigger_cause.c.sequence)
+    .where(*(run.c[name] == given(run.c[name], f"of_{name}") for name in _KEY))
+    .order_by(run.c.run_id.desc(), event.c.sequence)
+)
+
+
+def causes_of_instance(tx: Transaction, key: RunKey) -> list[Cause]:
+    """Return the events that caused the newest triggered attempt at an instance, in order of commit.
+
+    A retry is an attempt of its own that no event caused; it works for the events of the attempt before it.
+    """
+    rows = tx.execute(_CAUSES, {f"of_{name}": getattr(key, name) for name in _KEY}).mappings().all()
+    newest = rows[0]["caused"] if rows else None
+    return [
+        Cause(**{name: row[name] for name in Cause.__dataclass_fields__}) for row in rows if row["caused"] == newest
+    ]
+
+
+def triggering_events(causes: Sequence[Cause]) -> str:
+    """Return the events that caused a run as JSON, for its workflow: URI, key, time and run of each."""
+    return json.dumps(
+        [
+            {
+                "uri": each.dataset,
+                "key": each.instance_key or None,
+                "time": each.recorded_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+                "run": each.run_id,
+            }
+            for each in causes
+        ]
+    )
+
