@@ -7,10 +7,11 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.queries import InstanceSpan
+from toolkit.ledger.runs.queries import OPEN, InstanceSpan
 from toolkit.ledger.tables import run
-from toolkit.ledger.vocabulary import RunStatus
+from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,11 +30,33 @@ class NewestAttempt:
     ended_at: datetime | None
 
 
+Newest = dict[str, NewestAttempt]
+"""Newest attempts by instance key."""
+
+
 def newest_attempts(tx: Transaction, span: InstanceSpan) -> dict[str, NewestAttempt]:
     """The newest attempt of each instance, by key; in one statement. Of an instance that is left out none began."""
     columns = [run.c[each.name] for each in fields(NewestAttempt)]
     wanted = sa.select(*columns).where(*_within(run, span), run.c.attempt == _newest(span))
     return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
+
+
+def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: datetime) -> dict[str, Newest]:
+    """Return the attempts of entities on a cluster that may begin, or go on, without an order: by entity and key.
+
+    These are attempts that wait, are ready or run, and failed ones whose retry is due by an instant. One statement,
+    which reads what is open and nothing of what is over.
+    """
+    columns = [run.c.entity, *(run.c[each.name] for each in fields(NewestAttempt))]
+    of_cluster = (run.c.life_cycle == life_cycle, run.c.cluster == cluster, run.c.counterpart == "")
+    is_open = sa.select(*columns).where(is_one_of(run.c.status, *OPEN), *of_cluster)
+    is_retried = sa.select(*columns).where(run.c.retry_at.is_not(None), run.c.retry_at <= at, *of_cluster)
+    found: dict[str, Newest] = {}
+    for row in tx.execute(is_open.union(is_retried).order_by("instance_key")).mappings():
+        values = dict(row)
+        newest = found.setdefault(values.pop("entity"), {})
+        newest[values["instance_key"]] = NewestAttempt(**values)
+    return found
 
 
 def _newest(span: InstanceSpan) -> sa.ScalarSelect[int]:
