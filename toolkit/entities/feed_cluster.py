@@ -7,6 +7,7 @@ from toolkit.entities.exchange import FeedExport, Import
 from toolkit.entities.locations import Locations
 from toolkit.entities.quality import Quality
 from toolkit.entities.retention import Lifecycle, Retention
+from toolkit.entities.trigger import Poll
 from toolkit.entities.values import Validity
 from toolkit.entities.vocabulary import ClusterRole, OnSourceDelete
 
@@ -43,6 +44,7 @@ class FeedCluster:
         version: the least version of the cluster that will do.
         keep_instances_beyond_validity: overrides the config repo's.
         quality: replaces the feed's.
+        poll: how instances that others write are compared with the last poll; absent: they are not polled.
     """
 
     name: str
@@ -61,3 +63,4 @@ class FeedCluster:
     version: int | None = None
     keep_instances_beyond_validity: bool | None = None
     quality: Quality | None = None
+    poll: Poll | None = None

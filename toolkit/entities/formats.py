@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from toolkit.el import ElError, Frequency, load_zone, parse_expression, parse_instant
+from toolkit.el import ElError, Frequency, dataset_uri, load_zone, parse_expression, parse_instant
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
 from toolkit.entities.addresses import (
@@ -56,6 +56,10 @@ def _check_argument(text: str) -> None:
         raise ElError(text=text, expected="one argument of a command: printable, with no blank at its ends")
 
 
+def _check_pattern(text: str) -> None:
+    _ = dataset_uri.parse_glob(text) if dataset_uri.is_glob(text) else dataset_uri.parse(text)
+
+
 _CHECKS: dict[str, Callable[[str], object]] = {
     "instant": parse_instant,
     "frequency": Frequency.parse,
@@ -72,6 +76,8 @@ _CHECKS: dict[str, Callable[[str], object]] = {
     ),
     "variable": _matching(r"[A-Za-z_][A-Za-z0-9_-]*", "a letter, then letters, digits, underscores and dashes"),
     "argument": _check_argument,
+    "dataset-uri": dataset_uri.parse,
+    "dataset-pattern": _check_pattern,
     "email": _matching(r"[^@\s]+@[^@\s]+", "a mail address"),
     "permission": _matching(r"\*|(?:0x|0)?[0-7]{3}", "an octal permission such as 0750, or *"),
 }

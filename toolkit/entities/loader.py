@@ -26,6 +26,8 @@ from toolkit.entities.source_files import (
 )
 from toolkit.entities.structure import Entity
 from toolkit.entities.suites import known_suites, load_suites
+from toolkit.entities.trigger import Dataset
+from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.validation import placed
 from toolkit.entities.vocabulary import Kind
 
@@ -66,7 +68,7 @@ def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Rep
     entries, problems = load_entries(parsed, chosen, overlay)
     holds, hold_file_problems = load_holds(parsed)
     suites, suite_problems = load_suites(parsed)
-    context = _context(entries, snapshot.files)
+    context = _context(entries, snapshot.files, settings.settings.datasets)
     checked, cross_problems = _cross_checked(entries, context)
     usable = [entry.entity for entry in checked if entry.entity is not None]
     found = {
@@ -134,7 +136,7 @@ def _of(entities: Iterable[Entity], model: type[T]) -> dict[str, T]:
     return {entity.name: entity for entity in entities if isinstance(entity, model)}
 
 
-def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes]) -> Context:
+def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], datasets: Iterable[Dataset]) -> Context:
     names: dict[Kind, set[str]] = {kind: set() for kind in Kind}
     for file in files:
         kind = entity_kind(file)
@@ -142,7 +144,16 @@ def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes]) -> Cont
             names[kind].add(entity_name(file))
     entities = [entry.entity for entry in entries if entry.entity is not None]
     suites = {name for name in map(suite_name, files) if name is not None}
-    return Context(names=names, clusters=_of(entities, Cluster), feeds=_of(entities, Feed), suites=suites)
+    feeds, processes = _of(entities, Feed), _of(entities, Process)
+    trigger_names = TriggerNames.of(feeds, datasets, processes.values())
+    return Context(
+        names=names,
+        clusters=_of(entities, Cluster),
+        feeds=feeds,
+        suites=suites,
+        groups=trigger_names.groups,
+        datasets=trigger_names.datasets,
+    )
 
 
 def _cross_checked(entries: Iterable[EntityEntry], context: Context) -> tuple[list[EntityEntry], list[ConfigProblem]]:

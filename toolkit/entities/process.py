@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from toolkit.el import Frequency, InstanceSequence, Unit
 from toolkit.entities.errors import UnknownName
+from toolkit.entities.trigger import Trigger
 from toolkit.entities.values import Acl, Notification, Properties, Validity
-from toolkit.entities.vocabulary import Kind, Order, Prepare
+from toolkit.entities.vocabulary import Emit, Kind, Order, OutputScope, Prepare, ScheduleMode
 from toolkit.entities.workflow import LateProcess, Retry, Workflow
 
 
@@ -63,6 +64,7 @@ class Output:
         allow_existing: the workflow has succeeded also when it left what was there as it was.
         suites: of expectations, besides those of the feed.
         prepare: what an attempt does to it before its first step; None: nothing.
+        scope: how long it stays.
     """
 
     feed: str
@@ -71,6 +73,7 @@ class Output:
     allow_existing: bool = False
     suites: tuple[str, ...] = ()
     prepare: Prepare | None = None
+    scope: OutputScope = OutputScope.SERIES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +84,12 @@ class Process:
         domain: business domain.
         pipelines: for search and lineage.
         parallel: so many instances may run at once.
+        schedule: what starts instances.
+        trigger: which updates of datasets start instances; None if and only if `schedule` is `only`.
         timeout: how long an instance waits for its inputs; absent: see `effective_timeout`.
+        outlets: URIs of datasets, as written, that a successful run updates besides the outputs.
+        inlets: URIs of datasets, as written, that a run reads besides the inputs.
+        emit: when a successful rerun announces its outputs and outlets again.
         version: rises with incompatible changes.
     """
 
@@ -97,10 +105,15 @@ class Process:
     parallel: int = 1
     order: Order = Order.FIFO
     frequency: Frequency
+    schedule: ScheduleMode = ScheduleMode.ONLY
+    trigger: Trigger | None = None
     timezone: str = "UTC"
     timeout: Frequency | None = None
     inputs: Mapping[str, Input] = field(default_factory=dict)
     outputs: Mapping[str, Output] = field(default_factory=dict)
+    outlets: tuple[str, ...] = ()
+    inlets: tuple[str, ...] = ()
+    emit: Emit = Emit.ON_CHANGE
     properties: Properties = field(default_factory=dict)
     workflow: Workflow
     retry: Retry | None = None

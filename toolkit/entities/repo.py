@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
 from toolkit.entities.documents import Document
+from toolkit.entities.trigger import Dataset
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import DeployMode, FirstRun
 
@@ -73,6 +74,7 @@ class RepoSettings:
         hold_reminder: `feedctl status --stale` names a hold that is older than this.
         accept: identifiers of lint rules that this repo accepts.
         lint: settings of lint rules.
+        datasets: data that feedctl does not manage; `Repository.datasets` has them by their canonical URIs.
         admins: user names (of the operating system) of those who may switch safe mode on and off; empty: all who may
             write the ledger.
         trusted_links: paths of symbolic links on local disks that the base of a location may be, or be reached
@@ -96,6 +98,7 @@ class RepoSettings:
     hold_reminder: Frequency = _MONTH
     accept: tuple[str, ...] = ()
     lint: LintSettings = field(default_factory=LintSettings)
+    datasets: tuple[Dataset, ...] = ()
     admins: tuple[str, ...] = ()
     trusted_links: tuple[str, ...] = ()
 

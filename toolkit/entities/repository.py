@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
+from toolkit.el import dataset_uri
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.documents import Document
@@ -20,6 +21,7 @@ from toolkit.entities.process import Process
 from toolkit.entities.quality import Suite
 from toolkit.entities.repo import Environment, RepoSettings
 from toolkit.entities.structure import Entity
+from toolkit.entities.trigger import Dataset
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
@@ -74,6 +76,11 @@ class Repository:
     holds: tuple[Hold, ...]
     entries: Mapping[str, EntityEntry] = field(repr=False)
     suites: Mapping[str, Suite] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def datasets(self) -> Mapping[str, Dataset]:
+        """Return the datasets of `repo.yaml` by their canonical URIs."""
+        return {dataset_uri.parse(each.uri).text: each for each in self.settings.datasets}
 
     @cached_property
     def graph(self) -> EntityGraph:

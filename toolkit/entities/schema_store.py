@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib import resources
@@ -54,27 +55,60 @@ def schema(name: SchemaName, form: Form = Form.MERGED) -> Schema:
     return MappingProxyType(relaxed(stored))
 
 
-def inlined(document: Schema) -> dict[str, Any]:
-    """The schema without `$ref`, which costs the validator a look-up for each value."""
-    definitions = document.get("$defs", {})
-    plain = _inline({key: value for key, value in document.items() if key != "$defs"}, definitions)
+NESTING = 4
+"""How deep a definition that refers to itself may be nested in a document: conditions of triggers."""
+
+
+def inlined(document: Schema, nesting: int = NESTING) -> dict[str, Any]:
+    """The schema without `$ref`, which costs the validator a look-up for each value.
+
+    Args:
+        document: a schema.
+        nesting: a definition that refers to itself is there so many times, one in another; a property of the
+            innermost that refers to it again is left out.
+    """
+    inlining = _Inlining(document.get("$defs", {}), nesting)
+    plain = inlining.of({key: value for key, value in document.items() if key != "$defs"}, ())
     assert isinstance(plain, dict)  # noqa: S101 - a mapping stays a mapping
     return plain
 
 
-def _inline(node: Any, definitions: Schema) -> Any:  # noqa: ANN401 - any part of a schema
-    if isinstance(node, list):
-        return [_inline(each, definitions) for each in node]
-    if not isinstance(node, Mapping):
-        return node
-    if "$ref" in node:
-        target = definitions[node["$ref"].rsplit("/", 1)[1]]
-        node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
-    return {key: _inline(value, definitions) for key, value in node.items()}
+@dataclass(frozen=True, slots=True)
+class _Inlining:
+    """The definitions that are put in the place of references."""
+
+    definitions: Schema
+    nesting: int
+
+    def of(self, node: Any, within: tuple[str, ...]) -> Any:  # noqa: ANN401 - any part of a schema
+        if isinstance(node, list):
+            return [self.of(each, within) for each in node]
+        if not isinstance(node, Mapping):
+            return node
+        if "$ref" in node:
+            name = _referred(node)
+            node = {**self.definitions[name], **{key: value for key, value in node.items() if key != "$ref"}}
+            within = (*within, name)
+        return {key: self.of(self._shallow(value, within), within) for key, value in node.items()}
+
+    def _shallow(self, node: Any, within: tuple[str, ...]) -> Any:  # noqa: ANN401 - any part of a schema
+        """Leave out properties whose items would be nested too deep."""
+        if not isinstance(node, Mapping) or len(within) < self.nesting:
+            return node
+        return {key: each for key, each in node.items() if within.count(_referred_by_items(each)) < self.nesting}
+
+
+def _referred(node: Schema) -> str:
+    return str(node["$ref"]).rsplit("/", 1)[1]
+
+
+def _referred_by_items(node: object) -> str:
+    items = node.get("items") if isinstance(node, Mapping) else None
+    return _referred(items) if isinstance(items, Mapping) and "$ref" in items else ""
 
 
 _IDENTITY = ("kind", "name")
-_COMPLETENESS = ("required", "minItems", "minProperties", "dependentRequired", "if", "then", "else")
+_COMPLETENESS = ("required", "minItems", "minProperties", "dependentRequired", "if", "then", "else", "oneOf")
 
 
 def _merged(stored: dict[str, Any]) -> dict[str, Any]:

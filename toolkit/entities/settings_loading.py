@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from toolkit.entities.checks.datasets import dataset_findings
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.holds import Hold, Holds
@@ -52,6 +53,7 @@ def load_settings(parsed: ParsedFiles, files: Mapping[str, bytes], wanted: str |
     environments = {name: _environment(name, layer) for name, layer in _environment_layers(parsed).items()}
     own = RepoSettings() if usable is None else _settings([usable])
     problems.extend(_listing_problems(own, usable, files))
+    problems.extend(_dataset_problems(own, usable))
     name = own.default_environment if wanted is None else wanted
     if wanted is not None and wanted not in {environment_name(file) for file in files}:
         raise UnknownName(what="environment", name=wanted, known=environments)
@@ -107,8 +109,17 @@ def _with_overlay(
     layers = [base, overlay]
     merged = merge_layers(layers)
     found = [placed(each, layers, merged) for each in schema_findings(SchemaName.REPO, Form.MERGED, merged)]
+    laid_over = None if found else _settings(layers)
+    if laid_over is not None and laid_over.datasets != own.datasets:
+        found = [placed(each, layers, merged) for each in dataset_findings(laid_over.datasets)]
     problems.extend(found)
-    return own if found else _settings(layers)
+    return own if found or laid_over is None else laid_over
+
+
+def _dataset_problems(settings: RepoSettings, base: Layer | None) -> Iterator[ConfigProblem]:
+    if base is not None:
+        for finding in dataset_findings(settings.datasets):
+            yield placed(finding, [base], merge([base.document]))
 
 
 def _repo_problems(base: Layer | None, files: Mapping[str, bytes]) -> Iterator[ConfigProblem]:

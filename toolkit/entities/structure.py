@@ -18,6 +18,7 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Protection
+from toolkit.entities.trigger import Trigger, TriggerCondition, TriggerEntry
 from toolkit.entities.vocabulary import Kind, ProtectionName
 
 Entity = Cluster | Feed | Process | Datasource
@@ -68,6 +69,7 @@ def _converter() -> Converter:
     converter.register_structure_hook_factory(is_dataclass, partial(_structure_model, converter))
     converter.register_unstructure_hook_factory(is_dataclass, partial(_unstructure_model, converter))
     _register_protection(converter)
+    _register_trigger(converter)
     return converter
 
 
@@ -100,6 +102,45 @@ def _register_protection(converter: Converter) -> None:
 
     converter.register_structure_hook(Protection, read)
     converter.register_unstructure_hook(Protection, write)
+
+
+def _register_trigger(converter: Converter) -> None:
+    """Register the forms of a trigger: its condition stands among its other keys, an entry may be a plain text."""
+    entry_of, entry_to = _structure_model(converter, TriggerEntry), _unstructure_model(converter, TriggerEntry)
+
+    def read_part(value: str | Mapping[str, Any], _: object = None) -> TriggerCondition | TriggerEntry:
+        if isinstance(value, str):
+            return TriggerEntry(name=value)
+        if "all" in value or "any" in value:
+            return read_condition(value)
+        return cast("TriggerEntry", entry_of(value, TriggerEntry))
+
+    def read_condition(value: Mapping[str, Any], _: object = None) -> TriggerCondition:
+        parts = {key: tuple(read_part(each) for each in value.get(key, ())) for key in ("all", "any")}
+        return TriggerCondition(**parts)
+
+    def read_trigger(value: Mapping[str, Any], _: object = None) -> Trigger:
+        own = {key: each for key, each in value.items() if key not in {"all", "any"}}
+        return cast("Trigger", trigger_of({**own, "condition": value}, Trigger))
+
+    def write_part(part: TriggerCondition | TriggerEntry) -> object:
+        if isinstance(part, TriggerCondition):
+            return write_condition(part)
+        return part.name if part.name is not None else entry_to(part)
+
+    def write_condition(condition: TriggerCondition) -> dict[str, object]:
+        both = {"all": condition.all, "any": condition.any}
+        return {key: [write_part(each) for each in parts] for key, parts in both.items() if parts}
+
+    def write_trigger(trigger: Trigger) -> object:
+        document = trigger_to(trigger)
+        return {**document.pop("condition"), **document}
+
+    converter.register_structure_hook(TriggerCondition, read_condition)
+    converter.register_unstructure_hook(TriggerCondition, write_condition)
+    trigger_of, trigger_to = _structure_model(converter, Trigger), _unstructure_model(converter, Trigger)
+    converter.register_structure_hook(Trigger, read_trigger)
+    converter.register_unstructure_hook(Trigger, write_trigger)
 
 
 _CONVERTER = _converter()

@@ -1,6 +1,6 @@
 """Data-driven triggers of processes, datasets outside of feedctl, and how they are polled (Airflow AIP-48)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
@@ -55,9 +55,11 @@ class Dataset:
 class TriggerEntry:
     """One condition of a trigger: at least `min_count` updates of one dataset, or of any dataset that matches.
 
-    Exactly one of `input`, `feed`, `group` and `uri` is set.
+    Exactly one of `name`, `input`, `feed`, `group` and `uri` is set.
 
     Attributes:
+        name: a plain text, which is the name of an input, else of a feed, else of a group, else a URI;
+            `toolkit.entities.trigger_names.TriggerNames.resolved` tells which.
         input: name of an input of the process.
         feed: name of a feed.
         group: name of a group of feeds; the update of any of its feeds counts.
@@ -67,6 +69,7 @@ class TriggerEntry:
         min_count: so many different updates.
     """
 
+    name: str | None = None
     input: str | None = None
     feed: str | None = None
     group: str | None = None
@@ -80,8 +83,21 @@ class TriggerEntry:
 class TriggerCondition:
     """`all` or `any` of entries and further conditions; exactly one of the two is not empty."""
 
-    all: Sequence["TriggerCondition | TriggerEntry"] = ()
-    any: Sequence["TriggerCondition | TriggerEntry"] = ()
+    all: tuple["TriggerCondition | TriggerEntry", ...] = ()
+    any: tuple["TriggerCondition | TriggerEntry", ...] = ()
+
+    @property
+    def parts(self) -> tuple["TriggerCondition | TriggerEntry", ...]:
+        """The entries and conditions of whichever of the two is not empty."""
+        return self.all or self.any
+
+    def entries(self) -> Iterator[TriggerEntry]:
+        """Yield the entries, also those of nested conditions, in their order."""
+        for each in (*self.all, *self.any):
+            if isinstance(each, TriggerEntry):
+                yield each
+            else:
+                yield from each.entries()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

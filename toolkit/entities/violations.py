@@ -13,7 +13,7 @@ from toolkit.entities.formats import FORMATS
 from toolkit.entities.nearest import did_you_mean, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
-from toolkit.entities.schema_store import Form, SchemaName, inlined, schema
+from toolkit.entities.schema_store import NESTING, Form, SchemaName, inlined, schema
 from toolkit.entities.value_hints import value_hint
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
@@ -101,13 +101,22 @@ def _unknown_keys(error: _Violation, document: Document, pointer: Pointer) -> It
                 pointer=(*pointer, key),
                 rule="unknown-key",
                 message=f"unknown key {key!r}{_inside(document, pointer)}",
-                hint=_SECRETS.get(key.casefold(), "") or suggestion(key, known),
+                hint=_hint(key, pointer, known),
                 on_key=True,
             )
 
 
 _REFERENCE = "nothing secret may stand in the repo: give env, file, or alias and provider"
 _SECRETS = dict.fromkeys(("password", "passwd", "secret", "token", "passwordtext", "password_text"), _REFERENCE)
+
+
+def _hint(key: str, pointer: Pointer, known: Mapping[str, Any]) -> str:
+    if key in _CONDITIONS and pointer[:1] == ("trigger",):
+        return f"conditions are nested at most {NESTING} deep"
+    return _SECRETS.get(key.casefold(), "") or suggestion(key, known)
+
+
+_CONDITIONS = frozenset({"all", "any"})
 
 
 def _missing_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
@@ -153,7 +162,7 @@ def _described(value: Value) -> str:
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list):
-        return "a list"
+        return "a list" if value else "an empty list"
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else _scalar_text(value)
@@ -232,6 +241,19 @@ def _inside(document: Document, pointer: Pointer) -> str:
     return f" in {path_text(document, pointer)}" if pointer else ""
 
 
+def _not_exactly_one(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
+    """Explain a choice between keys, of which some allow no other key beside them."""
+    keys = [str(each["required"][0]) for each in error.validator_value]
+    present = [key for key in keys if key in error.instance]
+    others = [key for key in error.instance if key not in present]
+    if len(present) == 1:
+        found, expected = f"{' and '.join(others)} beside {present[0]}", f"{present[0]} alone"
+    else:
+        found, expected = " and ".join(present) or "none", f"exactly one of {', '.join(keys[:-1])} and {keys[-1]}"
+    message = f"{path_text(document, pointer)}: found {found}, expected {expected}"
+    yield Violation(pointer=pointer, rule="bad-value", message=message)
+
+
 _EXPLANATIONS: dict[str, Callable[[_Violation, Document, Pointer], Iterator[Violation]]] = {
     "additionalProperties": _unknown_keys,
     "required": _missing_keys,
@@ -240,4 +262,5 @@ _EXPLANATIONS: dict[str, Callable[[_Violation, Document, Pointer], Iterator[Viol
     "enum": _not_in_set,
     "const": _wrong_kind,
     "format": _bad_format,
+    "oneOf": _not_exactly_one,
 }

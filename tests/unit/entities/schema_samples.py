@@ -23,6 +23,8 @@ _BY_FORMAT = {
     "variable": "some_variable",
     "argument": "/some/argument",
     "email": "a@example.com",
+    "dataset-uri": "s3://bucket/orders",
+    "dataset-pattern": "s3://bucket/orders/*",
     "permission": "0750",
 }
 _SCALARS: dict[str, object] = {"string": "some text", "boolean": True, "integer": 7, "number": 0.5}
@@ -46,8 +48,21 @@ def _sample(node: Mapping[str, Any]) -> object:
     if kind == "object":
         return _object(node)
     if kind == "array":
-        return [_sample(node["items"])]
+        return list(_items(node["items"]))
     return _scalar(kind, node)
+
+
+def _items(node: Mapping[str, Any]) -> Iterator[object]:
+    """Yield one item, or one for each of the keys that exclude each other."""
+    excluding = [each["required"][0] for each in node.get("then", node).get("oneOf", ())]
+    sample = _sample(node)
+    if not excluding or not isinstance(sample, dict):
+        yield sample
+        return
+    others = {key: value for key, value in sample.items() if key not in excluding}
+    for key in excluding:
+        if key in sample:
+            yield {key: sample[key]} if isinstance(sample[key], list) else {key: sample[key], **others}
 
 
 def _object(node: Mapping[str, Any]) -> dict[str, object]:

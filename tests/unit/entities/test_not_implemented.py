@@ -44,6 +44,15 @@ WORK = {
     vocabulary.OnFailure: {"block", "warn"},
     vocabulary.DataFormat: {"parquet", "orc", "json", "csv"},
     vocabulary.ExpectationSeverity: {"critical", "warning", "info"},
+    vocabulary.ScheduleMode: {"only", "also", "and", "never"},
+    vocabulary.GroupBy: {"key", "any_update"},
+    vocabulary.UpdateKind: {"available", "updated"},
+    vocabulary.Coalesce: {"none", "latest", "all", "range"},
+    vocabulary.StartFrom: {"now", "earliest"},
+    vocabulary.OnPause: {"keep", "drop"},
+    vocabulary.Emit: {"on_change", "always"},
+    vocabulary.OutputScope: {"series", "run"},
+    vocabulary.PollBy: {"listing", "etag", "mtime", "digest", "flag"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 

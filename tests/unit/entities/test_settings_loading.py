@@ -220,7 +220,7 @@ def test_an_environment_has_a_ledger_of_its_own() -> None:
         ("audit_file: audit/", 'repo.yaml:1:13: bad-local-path: audit_file: "audit/": found a folder, expected '),
         ("audit_file: ${HOME}/a", 'repo.yaml:1:13: bad-local-path: audit_file: "${HOME}/a": at character 1: found '),
         # A list that is there and empty would read as nobody, and mean everybody.
-        ("admins: []", "repo.yaml:1:9: bad-value: admins: found a list, expected a list with at least 1 item"),
+        ("admins: []", "repo.yaml:1:9: bad-value: admins: found an empty list, expected a list with at least 1 item"),
     ],
 )
 def test_a_ledger_that_would_not_last_and_what_goes_with_it_are_refused(text: str, problem: str) -> None:

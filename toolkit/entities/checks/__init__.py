@@ -5,7 +5,16 @@ Only what would make an action do something wrong is checked at load; advice is 
 
 from collections.abc import Callable, Iterator
 
-from toolkit.entities.checks import clusters, datasources, feed_archives, feed_clusters, feed_storage, processes
+from toolkit.entities.checks import (
+    clusters,
+    datasets,
+    datasources,
+    feed_archives,
+    feed_clusters,
+    feed_storage,
+    processes,
+    triggers,
+)
 from toolkit.entities.checks.context import Context
 from toolkit.entities.checks.references import reference_findings
 from toolkit.entities.structure import Entity
@@ -14,15 +23,20 @@ from toolkit.entities.vocabulary import Kind
 
 _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     Kind.CLUSTER: clusters.OWN_CHECKS,
-    Kind.FEED: (*feed_clusters.OWN_CHECKS, *feed_storage.OWN_CHECKS, *feed_archives.OWN_CHECKS),
-    Kind.PROCESS: processes.OWN_CHECKS,
+    Kind.FEED: (
+        *feed_clusters.OWN_CHECKS,
+        *feed_storage.OWN_CHECKS,
+        *feed_archives.OWN_CHECKS,
+        *datasets.OWN_CHECKS,
+    ),
+    Kind.PROCESS: (*processes.OWN_CHECKS, *triggers.OWN_CHECKS),
     Kind.DATASOURCE: datasources.OWN_CHECKS,
 }
 
 _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     Kind.CLUSTER: (),
     Kind.FEED: (*feed_clusters.CROSS_CHECKS, *feed_storage.CROSS_CHECKS, *feed_archives.CROSS_CHECKS),
-    Kind.PROCESS: processes.CROSS_CHECKS,
+    Kind.PROCESS: (*processes.CROSS_CHECKS, *triggers.CROSS_CHECKS),
     Kind.DATASOURCE: (),
 }
 

@@ -24,12 +24,16 @@ class Context:
         clusters: the usable ones.
         feeds: the usable ones.
         suites: names of all suites of expectations, also of those that have problems of their own.
+        groups: names of all groups of feeds.
+        datasets: canonical URIs of the datasets of `repo.yaml` and of all outlets.
     """
 
     names: Mapping[Kind, Collection[str]]
     clusters: Mapping[str, Cluster]
     feeds: Mapping[str, Feed]
     suites: Collection[str] = ()
+    groups: Collection[str] = ()
+    datasets: Collection[str] = ()
 
     def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Violation]:
         """A finding when no entity of a kind has this name."""
