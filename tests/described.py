@@ -32,7 +32,7 @@ def printed_faults(arguments: tuple[str, ...], printed: str, *, strict: bool = F
     name, form = known
     if name is DocumentName.RUN and "error" in document:
         form = "error"
-    elif form == "list" and "life_cycle" not in document:
+    elif name is DocumentName.INSTANCE and form == "list" and "life_cycle" not in document:
         form = "data" if "problems" in document else "places"
     return faults(document, name, form, strict=strict)
 
@@ -44,6 +44,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "migrate": (DocumentName.MIGRATION, "report"),
         "status": (DocumentName.STATUS, "overview"),
         "table": (DocumentName.TABLE_DIFF, "diff"),
+        "event": (DocumentName.EVENT, "list" if sub == "list" else "answer"),
         "verify": (DocumentName.VERIFY, "verification"),
         "instance": (DocumentName.INSTANCE, _INSTANCE_FORMS.get(sub, "answer")),
         "run": (DocumentName.RUN, "step" if sub.endswith("-step") else f"log-{third}" if sub == "log" else sub),

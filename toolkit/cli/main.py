@@ -17,6 +17,7 @@ from toolkit.cli import (
     doctor,
     el,
     entity,
+    event,
     export,
     hold,
     instance,
@@ -40,6 +41,7 @@ app.add_typer(instance.app, name="instance")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(run_calls, name="run")
 app.add_typer(el.app, name="el")
+app.add_typer(event.app, name="event")
 app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
 app.add_typer(retention.app, name="retention")

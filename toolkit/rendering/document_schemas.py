@@ -38,6 +38,8 @@ class DocumentName(StrEnum):
     """`feedctl run COMMAND`."""
     QUALITY = "quality"
     """`feedctl quality COMMAND --output json`, and what `validate` prints."""
+    EVENT = "event"
+    """`feedctl event COMMAND --output json`."""
     AUDIT = "audit"
     """A line of the audit file."""
 
