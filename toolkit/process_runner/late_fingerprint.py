@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from toolkit.availability.hidden import is_being_copied, is_hidden
+from toolkit.availability.hidden import is_being_copied
+from toolkit.availability.visible_files import visible_files
 from toolkit.catalog.errors import ForeignLocation
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import partition_names_of
@@ -16,7 +17,7 @@ from toolkit.planning.instance_storage import PartitionExpression
 from toolkit.planning.late_schedule import watched_inputs
 from toolkit.planning.partition_address import SCHEME, PartitionAddress
 from toolkit.runs.recorder import path_text
-from toolkit.storage import FileKind, NotFound, WrongKind
+from toolkit.storage import WrongKind
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
@@ -137,14 +138,10 @@ def fingerprint(system: FileSystem, path: CanonicalPath, partition: str = "") ->
 
 def _files(system: FileSystem, path: CanonicalPath, parts: Sequence[Segment]) -> Iterator[ListedFile]:
     try:
-        for entry in system.list_tree(path):
+        for entry in visible_files(system, path):
             names = entry.name.split("/")
-            is_data = entry.kind is not FileKind.DIRECTORY and not is_hidden(entry.name)
-            if is_data and not any(map(is_being_copied, names)) and _is_selected(names, parts):
+            if not any(map(is_being_copied, names)) and _is_selected(names, parts):
                 yield ListedFile(entry.name, entry.size, entry.modified or EPOCH)
-    except NotFound as error:
-        if error.path != path and not path.is_within(error.path):
-            raise  # a directory went while it was listed: half a listing must not pass for a whole one
     except WrongKind:
         found = system.status(path)
         yield ListedFile(path.name, found.size, found.modified)
