@@ -152,9 +152,7 @@ def _write(tx: Transaction, changes: Sequence[PolledChange], now: datetime) -> N
 
 
 def _row(change: PolledChange, now: datetime) -> dict[str, object]:
-    announced, seen = (
-        None if each is None else each.to_json() for each in (change.after.announced, change.after.seen)
-    )
+    announced, seen = (None if each is None else each.to_json() for each in (change.after.announced, change.after.seen))
     state = {"announced": announced, "seen": seen, "seen_at": change.after.seen_at, "polled_at": now}
     return {"of_dataset": change.dataset, "of_key": change.instance_key, **state}
 

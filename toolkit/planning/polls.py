@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import chain
 from typing import NamedTuple, Self
 
 from toolkit.el import EPOCH, Frequency, OutOfRange, at_microseconds, format_instant, microseconds_of, shift
@@ -22,10 +21,10 @@ SHOWN_FILES = 20
 """So many names of each kind stand in an event; the rest is counted."""
 NEWEST_ALWAYS = 2
 """The newest instances of a feed are looked at however old they are."""
-WAITING_INSTANCES = 500
-"""So many of the newest instances are looked for, when they were never seen."""
+NEWEST_INSTANCES = 500
+"""Instances of a feed that are not among so many newest are not looked at."""
 WAITING = timedelta(days=7)
-"""Instances that were never seen are looked for so long, or until the late cut-off or SLA of the feed if later."""
+"""Instances that were never seen are looked for so long, or until the late cut-off or SLA of the feed if that is longer."""
 MINUTE = timedelta(minutes=1)
 
 
@@ -183,6 +182,9 @@ class PollState:
         return self.announced is not None and not self.announced.is_missing
 
 
+_BLANK = PollState()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PollStep:
     """Result of a look.
@@ -243,12 +245,27 @@ def settle_time(poll: Poll, now: datetime) -> timedelta:
     return now - shift(now, poll.settle, -1)
 
 
-def polled_instances(feed: Feed, cluster: str, nominal_time: datetime, states: Mapping[str, PollState]) -> list[str]:
-    """Return the keys of the instances of a feed that can still matter, newest first.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolledInstances:
+    """Instances of a feed at one poll, by key.
 
-    Those are: the newest `NEWEST_ALWAYS`; instances within the late cut-off; instances that were never announced, among
-    the newest `WAITING_INSTANCES` and no older than `WAITING`, the cut-off or the SLA; and instances with a change that
-    has not settled.
+    Attributes:
+        looked_at: newest first.
+        over: instances whose rows are removed, since they are not looked at again.
+    """
+
+    looked_at: Sequence[str] = ()
+    over: Sequence[str] = ()
+
+
+def polled_instances(
+    feed: Feed, cluster: str, nominal_time: datetime, states: Mapping[str, PollState]
+) -> PolledInstances:
+    """Return the instances of a feed that can still matter.
+
+    Those are: the newest `NEWEST_ALWAYS`; instances within the late cut-off; instances that were never announced, no
+    older than `WAITING`, the cut-off or the SLA; and instances with a change that has not settled. The first three
+    kinds are among the newest `NEWEST_INSTANCES`.
 
     Args:
         feed: the feed.
@@ -262,22 +279,23 @@ def polled_instances(feed: Feed, cluster: str, nominal_time: datetime, states: M
     sequence = feed.instances_on(cluster)
     newest = sequence.at_or_before(nominal_time)
     if newest is None:
-        return []
+        return PolledInstances()
     last = sequence.index(newest)
     late_from = _late_from(feed, nominal_time)
-    waiting_from = min([late_from, nominal_time - WAITING, *_sla_from(feed, cluster, nominal_time)])
-    wanted = []
-    for position in range(last, max(-1, last - WAITING_INSTANCES), -1):
+    oldest = min([late_from, nominal_time - WAITING, *_sla_from(feed, cluster, nominal_time)])
+    window: list[str] = []
+    wanted: list[str] = []
+    for position in range(last, max(-1, last - NEWEST_INSTANCES), -1):
         instant = sequence[position]
-        key = format_instant(instant)
-        is_announced = key in states and states[key].announced is not None
         is_newest = position > last - NEWEST_ALWAYS
-        if is_newest or instant >= late_from or (instant >= waiting_from and not is_announced):
-            wanted.append(key)
-        if instant < waiting_from and not is_newest:
+        if instant < oldest and not is_newest:
             break
+        window.append(format_instant(instant))
+        if is_newest or instant >= late_from or states.get(window[-1], _BLANK).announced is None:
+            wanted.append(window[-1])
     unsettled = sorted((key for key, state in states.items() if state.seen is not None), reverse=True)
-    return list(dict.fromkeys(chain(wanted, unsettled)))
+    over = [key for key, state in states.items() if state.seen is None and key < window[-1]]
+    return PolledInstances(looked_at=list(dict.fromkeys([*wanted, *unsettled])), over=over)
 
 
 def _late_from(feed: Feed, nominal_time: datetime) -> datetime:

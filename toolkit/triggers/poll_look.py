@@ -99,9 +99,7 @@ def _flagged(system: FileSystem, path: CanonicalPath) -> PollFingerprint:
     refuse_odd(path, found.kind)
     is_file = found.kind == "file"
     mark = f"{found.size}:{microseconds_of(found.modified)}" if is_file else "directory"
-    return PollFingerprint.of(
-        PollBy.FLAG, [FileMark(path.name, found.size, found.modified if is_file else None, mark)]
-    )
+    return PollFingerprint.of(PollBy.FLAG, [FileMark(path.name, found.size, found.modified if is_file else None, mark)])
 
 
 def _of_files(system: FileSystem, path: CanonicalPath, by: PollBy, flag: str) -> PollFingerprint | None:

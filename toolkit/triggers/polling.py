@@ -13,7 +13,15 @@ from toolkit.errors import FeedctlError, Unavailable
 from toolkit.ledger import polls
 from toolkit.ledger.database import in_chunks
 from toolkit.ledger.polls import PolledChange, PolledSeries
-from toolkit.planning.polls import PollState, PollStep, is_due, next_step, polled_instances, settle_time
+from toolkit.planning.polls import (
+    PolledInstances,
+    PollState,
+    PollStep,
+    is_due,
+    next_step,
+    polled_instances,
+    settle_time,
+)
 from toolkit.triggers.poll_places import DatasetPlace, PolledPlaces, places_of_feed
 from toolkit.triggers.store_threads import StoreWork, work_on_stores
 
@@ -69,10 +77,10 @@ class PollTarget:
             return DatasetPlace(text=self.path, data=data)
         return places_of_feed(data, self.feed, self.cluster)
 
-    def keys(self, nominal_time: datetime, states: Mapping[str, PollState]) -> Sequence[str]:
-        """Return the instances that can still matter, newest first; of a dataset the series as such."""
+    def instances(self, nominal_time: datetime, states: Mapping[str, PollState]) -> PolledInstances:
+        """Return the instances that can still matter; of a dataset the series as such."""
         if self.feed is None:
-            return [""]
+            return PolledInstances(looked_at=[""])
         return polled_instances(self.feed, self.cluster_name, nominal_time, states)
 
 
@@ -231,10 +239,10 @@ class _SeriesLook:
 
     def _look(self, places: PolledPlaces, take: Callable[[PolledChange], None]) -> None:
         states = {key: state for key, state in self._known.states.items() if key or self.target.feed is None}
-        keys = self.target.keys(self._nominal_time, states)
-        for key in keys:
+        instances = self.target.instances(self._nominal_time, states)
+        for key in instances.looked_at:
             take(self._look_at(places, key, states.get(key, _BLANK)))
-        for key in states.keys() - set(keys):
+        for key in instances.over:
             take(self._change(key, "", states[key], PollStep(state=_BLANK)))
 
     def _look_at(self, places: PolledPlaces, key: str, before: PollState) -> PolledChange:
@@ -275,9 +283,7 @@ def _planned(ledger: Ledger, changes: Sequence[PolledChange]) -> list[NewEvent]:
     return ledger.read(lambda tx: polls.announcements(tx, changes))
 
 
-def _recorded(
-    ledger: Ledger, changes: Sequence[PolledChange], polled: Sequence[str], now: datetime
-) -> list[NewEvent]:
+def _recorded(ledger: Ledger, changes: Sequence[PolledChange], polled: Sequence[str], now: datetime) -> list[NewEvent]:
     """Write down what was found, in transactions of bounded size, and then which series were looked at."""
     found: list[NewEvent] = []
     for chunk in in_chunks(changes, _PER_TRANSACTION):
