@@ -124,7 +124,7 @@ def _key_of(change: PolledChange) -> tuple[str, str]:
     return change.dataset, change.instance_key
 
 
-def _state(row: Mapping[str, object]) -> PollState:
+def _state(row: sa.RowMapping) -> PollState:
     announced, seen, seen_at = (row[name] for name in _STATE)
     return PollState(
         announced=PollFingerprint.from_json(announced) if isinstance(announced, str) else None,
@@ -136,7 +136,9 @@ def _state(row: Mapping[str, object]) -> PollState:
 def _locked(tx: Transaction, chunk: Sequence[PolledChange]) -> dict[tuple[str, str], PollState]:
     """Return the states of the rows, which no other transaction changes until the end of this one."""
     keys = [_key_of(each) for each in chunk]
-    rows = [{"dataset": dataset, "instance_key": key, "polled_at": EPOCH} for dataset, key in keys]
+    rows: list[dict[str, object]] = [
+        {"dataset": dataset, "instance_key": key, "polled_at": EPOCH} for dataset, key in keys
+    ]
     tx.execute(tx.upsert(poll).on_conflict_do_nothing(), rows)
     wanted = sa.select(poll).where(sa.tuple_(*_KEY).in_(keys)).order_by(*_KEY)
     return {(row["dataset"], row["instance_key"]): _state(row) for row in tx.execute(tx.locked(wanted)).mappings()}
@@ -146,7 +148,9 @@ def _write(tx: Transaction, changes: Sequence[PolledChange], now: datetime) -> N
     rows = [_row(each, now) for each in changes if not each.is_over]
     if rows:
         tx.execute(_CHANGED, rows)
-    over = [{"of_dataset": each.dataset, "of_key": each.instance_key} for each in changes if each.is_over]
+    over: list[dict[str, object]] = [
+        {"of_dataset": each.dataset, "of_key": each.instance_key} for each in changes if each.is_over
+    ]
     if over:
         tx.execute(_REMOVED, over)
 

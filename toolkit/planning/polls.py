@@ -24,7 +24,7 @@ NEWEST_ALWAYS = 2
 NEWEST_INSTANCES = 500
 """Instances of a feed that are not among so many newest are not looked at."""
 WAITING = timedelta(days=7)
-"""Instances that were never seen are looked for so long, or until the late cut-off or SLA of the feed if that is longer."""
+"""Instances that were never seen are looked for so long, or until the late cut-off or SLA of the feed, if longer."""
 MINUTE = timedelta(minutes=1)
 
 

@@ -85,7 +85,9 @@ class TriggerDecider:
         """
         positions = self.ledger.read(triggers.positions)
         chosen = _to_decide(consumers, positions)
-        return [each for some in _parts(chosen) for each in self.ledger.write(lambda tx, some=some: self._apply(tx, some))]
+        return [
+            each for some in _parts(chosen) for each in self.ledger.write(lambda tx, some=some: self._apply(tx, some))
+        ]
 
     def _apply(self, tx: Transaction, consumers: Sequence[TriggerConsumer]) -> list[ConsumerResult]:
         """Decide for consumers whose cursors this transaction locks; what others have decided meanwhile is over."""

@@ -81,9 +81,7 @@ class ConsumerPlan:
         """The change of the consumer in the ledger."""
         delayed = [each for run in self.delayed for each in run.waiting()]
         after = sorted((*self.decision.pending, *delayed), key=lambda each: each.update.sequence)
-        may_be_due = bool(self.decision.pending) and (
-            bool(self.suspension) or self.consumer.waits_for_more_than_events
-        )
+        may_be_due = bool(self.decision.pending) and (bool(self.suspension) or self.consumer.waits_for_more_than_events)
         return ConsumerStep(
             consumer=self.consumer.name,
             sequence=self.sequence,
@@ -113,7 +111,10 @@ def plan(
         now: of the wall clock.
     """
     cursors = {each.name: positions.cursors[each.name] for each in consumers if each.name in positions.cursors}
-    reads = {each.name: cursors[each.name].sequence if each.name in cursors else each.start(positions.newest) for each in consumers}
+    reads = {
+        each.name: cursors[each.name].sequence if each.name in cursors else each.start(positions.newest)
+        for each in consumers
+    }
     new = _new_updates(tx, consumers, reads, positions.newest)
     waiting = triggers.pending(tx, [name for name in reads if new[name] or _is_waiting(cursors.get(name))])
     suspended = _suspended(tx, consumers)
@@ -194,7 +195,9 @@ def _due(decision: TriggerDecision) -> Iterator[DueRun]:
     """
     for run in decision.runs:
         newest = max(each.recorded_at for each in run.causes)
-        key = run.process_key or format_instant(newest - timedelta(seconds=newest.second, microseconds=newest.microsecond))
+        key = run.process_key or format_instant(
+            newest - timedelta(seconds=newest.second, microseconds=newest.microsecond)
+        )
         yield DueRun(instance_key=key, run=run)
 
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from toolkit.availability import PathInstances, TableInstances
 from toolkit.availability.presence import is_there
-from toolkit.el import CanonicalPath, ElError, parse_instant
+from toolkit.el import CanonicalPath, ElError, dataset_uri, parse_instant
 from toolkit.errors import InvalidInput, Unavailable
 from toolkit.planning.polls import missing
 from toolkit.triggers.poll_look import look_at_partitions, look_at_path
@@ -101,11 +101,11 @@ class DatasetPlace(PolledPlaces):
     """The path of a dataset.
 
     Attributes:
-        text: its URI, as written.
+        dataset: its canonical URI.
         data: read access.
     """
 
-    text: str
+    dataset: str
     data: DataAccess
 
     @property
@@ -126,9 +126,9 @@ class DatasetPlace(PolledPlaces):
     @cached_property
     def _path(self) -> CanonicalPath:
         try:
-            return CanonicalPath.parse(self.text)
+            return dataset_uri.parse(self.dataset).storage_path()
         except ElError as error:
-            raise UnpollableDataset(uri=self.text) from error
+            raise UnpollableDataset(uri=self.dataset) from error
 
 
 @dataclass(frozen=True, kw_only=True)

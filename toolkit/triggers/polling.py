@@ -28,6 +28,7 @@ from toolkit.triggers.store_threads import StoreWork, work_on_stores
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
     from toolkit.entities import Cluster, Feed
+    from toolkit.entities.repository import Repository
     from toolkit.entities.trigger import Poll
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.events import NewEvent
@@ -46,21 +47,14 @@ class PollTarget:
     Attributes:
         uri: canonical URI of the series.
         poll: how it is polled.
-        path: of a dataset, as written; empty: it is a feed.
         feed: None: it is a dataset.
         cluster: of the feed.
     """
 
     uri: str
     poll: Poll
-    path: str = ""
     feed: Feed | None = None
     cluster: Cluster | None = None
-
-    @classmethod
-    def of_feed(cls, feed: Feed, cluster: Cluster, poll: Poll) -> PollTarget:
-        """Return the target of a feed on a cluster."""
-        return cls(uri=feed_uri(feed.name, cluster.name), poll=poll, feed=feed, cluster=cluster)
 
     @property
     def cluster_name(self) -> str:
@@ -74,7 +68,7 @@ class PollTarget:
             FeedctlError: that cannot be told.
         """
         if self.feed is None or self.cluster is None:
-            return DatasetPlace(text=self.path, data=data)
+            return DatasetPlace(dataset=self.uri, data=data)
         return places_of_feed(data, self.feed, self.cluster)
 
     def instances(self, nominal_time: datetime, states: Mapping[str, PollState]) -> PolledInstances:
@@ -82,6 +76,18 @@ class PollTarget:
         if self.feed is None:
             return PolledInstances(looked_at=[""])
         return polled_instances(self.feed, self.cluster_name, nominal_time, states)
+
+
+def poll_targets(repository: Repository, cluster: Cluster) -> Iterator[PollTarget]:
+    """Yield the series of a config repo that are polled from a cluster: all datasets, and the feeds on the cluster."""
+    for uri, dataset in repository.datasets.items():
+        if dataset.poll is not None:
+            yield PollTarget(uri=uri, poll=dataset.poll)
+    for feed in repository.feeds.values():
+        on_cluster = feed.find_cluster(cluster.name)
+        if on_cluster is not None and on_cluster.poll is not None:
+            uri = feed_uri(feed.name, cluster.name)
+            yield PollTarget(uri=uri, poll=on_cluster.poll, feed=feed, cluster=cluster)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -221,7 +227,7 @@ class _SeriesLook:
         return PollFailure(
             dataset=self.target.uri,
             store=self.store,
-            code=error.code,
+            code=getattr(error, "code", "unusable"),
             message=str(error),
             is_unavailable=isinstance(error, Unavailable),
         )
