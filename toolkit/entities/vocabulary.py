@@ -277,7 +277,7 @@ class ExpectationSeverity(StrEnum):
 
 
 class ScheduleMode(StrEnum):
-    """What starts instances of a process."""
+    """Start of the instances of a process."""
 
     ONLY = "only"
     """Its frequency."""
@@ -290,7 +290,7 @@ class ScheduleMode(StrEnum):
 
 
 class GroupBy(StrEnum):
-    """What the condition of a trigger is evaluated for."""
+    """Scope for which the condition of a trigger is evaluated."""
 
     KEY = "key"
     """Each process instance."""
@@ -357,7 +357,7 @@ class OutputScope(StrEnum):
 
 
 class PollBy(StrEnum):
-    """What a poll compares."""
+    """Comparison of a poll."""
 
     LISTING = "listing"
     """Names, sizes and times of the files."""

@@ -147,7 +147,7 @@ def difference(before: PollFingerprint | None, after: PollFingerprint) -> dict[s
 
 
 class Announcement(StrEnum):
-    """What a look at polled data leads to."""
+    """Result of a look at polled data."""
 
     NOTHING = "nothing"
     """It is as it was announced, or the change has not settled yet."""

@@ -92,12 +92,12 @@ def places_of_feed(data: DataAccess, feed: Feed, cluster: Cluster) -> PolledPlac
         FeedctlError: as `DataAccess.instances_of`.
     """
     if feed.is_table:  # the metastore is opened by the thread that looks
-        return PartitionPlaces(feed=feed, cluster=cluster, data=data)
-    return PathPlaces(reader=cast(PathInstances, data.instances_of(feed, cluster)))
+        return PolledPartitions(feed=feed, cluster=cluster, data=data)
+    return PolledPaths(reader=cast(PathInstances, data.instances_of(feed, cluster)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatasetPlace(PolledPlaces):
+class PolledDataset(PolledPlaces):
     """The path of a dataset.
 
     Attributes:
@@ -132,7 +132,7 @@ class DatasetPlace(PolledPlaces):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PathPlaces(PolledPlaces):
+class PolledPaths(PolledPlaces):
     """The paths of a feed's instances; what is missing below a missing directory costs no call.
 
     Attributes:
@@ -174,7 +174,7 @@ class PathPlaces(PolledPlaces):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartitionPlaces(PolledPlaces):
+class PolledPartitions(PolledPlaces):
     """The partitions of a table feed.
 
     Attributes:

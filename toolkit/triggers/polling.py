@@ -22,7 +22,7 @@ from toolkit.planning.polls import (
     polled_instances,
     settle_time,
 )
-from toolkit.triggers.poll_places import DatasetPlace, PolledPlaces, places_of_feed
+from toolkit.triggers.poll_places import PolledDataset, PolledPlaces, places_of_feed
 from toolkit.triggers.store_threads import StoreWork, work_on_stores
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class PollTarget:
             FeedctlError: that cannot be told.
         """
         if self.feed is None or self.cluster is None:
-            return DatasetPlace(dataset=self.uri, data=data)
+            return PolledDataset(dataset=self.uri, data=data)
         return places_of_feed(data, self.feed, self.cluster)
 
     def instances(self, nominal_time: datetime, states: Mapping[str, PollState]) -> PolledInstances:
