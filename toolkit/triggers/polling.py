@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -293,6 +294,6 @@ def _recorded(ledger: Ledger, changes: Sequence[PolledChange], polled: Sequence[
     """Write down what was found, in transactions of bounded size, and then which series were looked at."""
     found: list[NewEvent] = []
     for chunk in in_chunks(changes, _PER_TRANSACTION):
-        found.extend(ledger.write(lambda tx, chunk=chunk: polls.record(tx, chunk)))  # type: ignore[misc]
+        found.extend(ledger.write(partial(polls.record, changes=chunk)))
     ledger.write(lambda tx: polls.note_looks(tx, polled, now), is_lasting=False)
     return found
