@@ -21,7 +21,7 @@ from toolkit.ledger.identity import identity_of
 from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
 from toolkit.ledger.registry.sync import sync
-from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.runs.instances import newest_attempts, open_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.process_runner.action import ProcessAction
@@ -225,7 +225,8 @@ class ProcessWiring:
             return queue_of_range(site, self.own.backfill, known, now)
         if self.own.due:
             return queue_of_due(site, nominal, known, now)
-        site.process.instances_on(site.cluster.name).index(nominal)
+        if format_instant(nominal) not in known:  # an attempt that data caused may be of any time
+            site.process.instances_on(site.cluster.name).index(nominal)
         return queue_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
 
     def known(self, site: ProcessSite) -> Known:
@@ -238,7 +239,21 @@ class ProcessWiring:
             return {}
         subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
         first, end = self._keys
-        return ledger.read(lambda tx: newest_attempts(tx, InstanceSpan(subject=subject, start_key=first, end_key=end)))
+        span = InstanceSpan(subject=subject, start_key=first, end_key=end)
+        found = ledger.read(lambda tx: newest_attempts(tx, span))
+        return {**self._ordered(site), **found} if self.own.due and site.process.trigger else found
+
+    def _ordered(self, site: ProcessSite) -> Known:
+        """Return the attempts of a process with a trigger that may begin, also those of later instances."""
+        return self._open.get(site.process.name, {})
+
+    @cached_property
+    def _open(self) -> Mapping[str, Known]:
+        """Open attempts of all processes of the cluster, by name and key."""
+        ledger, cluster = self.context.use.ledger, next((each.cluster.name for each in self.sites), "")
+        if ledger is None:
+            return {}
+        return ledger.read(lambda tx: open_attempts(tx, LifeCycle.EXECUTION, cluster, self.clock.now()))
 
     @property
     def _keys(self) -> tuple[str, str]:

@@ -313,8 +313,23 @@ def causes_of_instance(tx: Transaction, key: RunKey) -> list[Cause]:
     ]
 
 
-def triggering_events(causes: Sequence[Cause]) -> str:
-    """Return the events that caused a run as JSON, for its workflow: URI, key, time and run of each."""
+MOST_NAMED = 250
+"""So many events are named to a workflow: an argument of a program may have 128 KiB."""
+
+
+def event_properties(causes: Sequence[Cause]) -> dict[str, str]:
+    """Return the properties of a workflow about the events that caused its run.
+
+    `triggering_events` is JSON with URI, key, time and run of each event, of the newest `MOST_NAMED` of them;
+    `triggering_event_count` is the number of all.
+    """
+    return {
+        "triggering_events": _events_text(causes[-MOST_NAMED:]),
+        "triggering_event_count": str(len(causes)),
+    }
+
+
+def _events_text(causes: Sequence[Cause]) -> str:
     return json.dumps(
         [
             {

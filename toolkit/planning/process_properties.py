@@ -25,6 +25,8 @@ RUN_PROPERTIES = frozenset(
         "falconInputNames",
         "falconInputFeeds",
         "falconInPaths",
+        "triggering_events",
+        "triggering_event_count",
     }
 )
 """Properties of a workflow about its run, besides each input and output."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from toolkit.el import format_instant
+from toolkit.el import format_instant, parse_instant
 from toolkit.el.frequency import shift
 from toolkit.entities import Order
+from toolkit.entities.vocabulary import ScheduleMode
 from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, Only
@@ -41,14 +42,26 @@ def queue_of_one(
     return InstanceQueue(candidates=candidates, at_once=1, is_named=True)
 
 
-def queue_of_due(site: ProcessSite, nominal: datetime, known: Known, now: datetime) -> InstanceQueue:
-    """Return the due instances that have not run or are to run again, in the process's order."""
-    instances = site.process.instances_on(site.cluster.name)
-    up_to = [*instances.between(instances.start, nominal), *([nominal] if nominal in instances else ())]
-    is_last_only = site.process.order is Order.LAST_ONLY
+def queue_of_due(
+    site: ProcessSite, nominal: datetime, known: Known, now: datetime, *, by_frequency: bool = True
+) -> InstanceQueue:
+    """Return the due instances that have not run or are to run again, in the process's order.
+
+    Instances of a process with a trigger are also due once an attempt at them was ordered. Such an instance may be of
+    any time, also of one that its frequency does not have.
+
+    Args:
+        site: the process on its cluster.
+        nominal: the newest instance of its frequency that is due.
+        known: see `Known`.
+        now: of the wall clock.
+        by_frequency: False: only instances that have an attempt are due.
+    """
+    order = _order_of(site)
+    is_last_only = order is Order.LAST_ONLY
     newest_run = max((key for key, each in known.items() if _has_run(each)), default="") if is_last_only else ""
     candidates = []
-    for instant in up_to:
+    for instant in _due_instants(site, nominal, known, by_frequency=by_frequency):
         key = format_instant(instant)
         newest = known.get(key)
         if not _is_due(newest, now) or (newest is not None and _is_dropped(newest, newest_run)):
@@ -59,8 +72,24 @@ def queue_of_due(site: ProcessSite, nominal: datetime, known: Known, now: dateti
         target = replace(candidate.target, may_be_replaced=may_be, replaced_by=by)
         candidates.append(replace(candidate, target=target))
     return InstanceQueue(
-        candidates=_in_order(candidates, site.process.order), at_once=site.process.parallel, is_last_only=is_last_only
+        candidates=_in_order(candidates, order), at_once=site.process.parallel, is_last_only=is_last_only
     )
+
+
+def _order_of(site: ProcessSite) -> Order:
+    trigger = site.process.trigger
+    return site.process.order if trigger is None or trigger.order is None else trigger.order
+
+
+def _due_instants(site: ProcessSite, nominal: datetime, known: Known, *, by_frequency: bool) -> list[datetime]:
+    """Return the times that may be due, oldest first: those of the frequency, and those of ordered attempts."""
+    instances, schedule = site.process.instances_on(site.cluster.name), site.process.schedule
+    found: set[datetime] = set()
+    if by_frequency and schedule in {ScheduleMode.ONLY, ScheduleMode.ALSO}:
+        found |= {*instances.between(instances.start, nominal), *([nominal] if nominal in instances else ())}
+    if schedule is not ScheduleMode.ONLY:
+        found |= {parse_instant(key) for key in known}
+    return sorted(found)
 
 
 def queue_of_range(site: ProcessSite, backfill: Backfill, known: Known, now: datetime) -> InstanceQueue:
@@ -146,6 +175,7 @@ def _candidate(
         waits_until=shift(max(instant, since), process.effective_timeout, 1, process.timezone),
         is_forced=is_forced,
         retries=retries + 1 if is_retried else retries if is_taken_up else 0,
+        is_off_grid=instant not in process.instances_on(site.cluster.name),
     )
     seen = 0 if newest is None else newest.run_id if is_over else newest.run_id - 1
     return QueuedInstance(target=target, seen=seen)

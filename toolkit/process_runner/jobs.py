@@ -18,6 +18,7 @@ from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.runs import leases, queries
 from toolkit.ledger.runs.errors import LeaseLost
+from toolkit.ledger.triggers import Cause, causes_of_instance
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.programs.port import StepMark
 from toolkit.runs.errors import LeaseExpired, LedgerLost
@@ -91,6 +92,13 @@ class JobBook:
         return (
             AttemptChain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
         )
+
+    def causes(self, ref: JobRef) -> Sequence[Cause]:
+        """Return the events that caused the newest triggered attempt at an instance; changes nothing."""
+        if self.ledger is None:
+            return ()
+        key = key_of(ref.site, ref.instance_key or "")
+        return self.ledger.read(lambda tx: causes_of_instance(tx, key))
 
     def begin(self, ref: JobRef, opening: Opening) -> None:
         """Make a run the job of its instance.

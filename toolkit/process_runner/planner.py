@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
+from toolkit.ledger.triggers import event_properties
 from toolkit.process_runner.prepare import prepared_items
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from toolkit.availability import DataAccess, FeedInstances
@@ -78,7 +80,16 @@ class ProcessPlanner:
         def state(feed: Feed, instant: datetime) -> str:
             return instances(feed).look(instant).state
 
-        return resolve_instance(target.site, target.nominal_time, available, state)
+        found = resolve_instance(
+            target.site, target.nominal_time, available, state, is_off_grid=target.is_off_grid
+        )
+        return replace(found, properties=self._with_events(target, found.properties))
+
+    def _with_events(self, target: ProcessTarget, properties: Mapping[str, str]) -> Mapping[str, str]:
+        """Add the events that caused the run; while inputs are missing, nothing has properties."""
+        if target.site.process.trigger is None or not properties:
+            return properties
+        return dict(sorted({**properties, **event_properties(self.jobs.causes(target.ref))}.items()))
 
     def _waiting(self, looked: ProcessPlan, resolved: ResolvedInstance) -> ProcessPlan:
         what = _text(resolved.missing)

@@ -205,6 +205,9 @@ def _of_several(each: PreparedOutput, instances: InstanceSequence) -> str:
 def _made_otherwise(target: ProcessTarget, each: PreparedOutput) -> str:
     """Return which run of the process also makes the output: one next to this, since what runs make never goes back."""
     site, instant = target.site, each.output.instance.instant
+    if target.is_off_grid:
+        made = f"{format_instant(instant)} of {each.output.storage.feed}"
+        return f"runs that updates of data cause at other times may also make {made}"
     runs = site.process.instances_on(site.cluster.name)
     at = runs.index(target.nominal_time)
     for run in (runs[near] for near in (at - 1, at + 1) if 0 <= near < len(runs)):

@@ -66,6 +66,8 @@ def resolve_instance(
     nominal_time: datetime,
     availability_of: Callable[[Feed], Availability],
     state_of: StateOf | None = None,
+    *,
+    is_off_grid: bool = False,
 ) -> ResolvedInstance:
     """The instance with what it reads and makes, or with what it waits for.
 
@@ -74,13 +76,15 @@ def resolve_instance(
         nominal_time: of the instance, UTC.
         availability_of: which instances of a feed are available on the process's cluster; asked once for each feed.
         state_of: in which state an unavailable instance is; None: all of them are called ``missing``.
+        is_off_grid: an update of data caused the run, whose time need not be one of the process's frequency.
 
     Raises:
         NotAnInstance: the process has no such instance on the cluster.
         ElError: an expression or a property that cannot be evaluated.
         UnknownName: a feed, or the process, is not on the cluster.
     """
-    site.process.instances_on(site.cluster.name).index(nominal_time)
+    if not is_off_grid:
+        site.process.instances_on(site.cluster.name).index(nominal_time)
     feeds = dict.fromkeys(each.feed for each in site.process.inputs.values())
     inputs = site.inputs(nominal_time, {name: availability_of(site.feeds[name]) for name in feeds})
     outputs = site.outputs(nominal_time)

@@ -43,6 +43,7 @@ class ProcessTarget:
         retries: so many times it was tried again by itself, this time among them.
         replaced_by: the key of a newer instance that runs in its place when both could (order: LAST_ONLY); empty: none.
         may_be_replaced: it was not ordered, and it has not begun: only then a newer one runs in its place.
+        is_off_grid: its time is none of the process's frequency, but that of an update of its data.
         late: the check for late data that led to it; the site's process then has the late workflow. None: none did.
     """
 
@@ -53,6 +54,7 @@ class ProcessTarget:
     retries: int = 0
     replaced_by: str = ""
     may_be_replaced: bool = True
+    is_off_grid: bool = False
     late: CheckedInstance | None = None
 
     @property

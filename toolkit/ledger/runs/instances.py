@@ -11,7 +11,7 @@ from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.queries import OPEN, InstanceSpan
 from toolkit.ledger.tables import run
-from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import JobMode, LifeCycle, RunStatus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,10 +45,15 @@ def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: date
     """Return the attempts of entities on a cluster that may begin, or go on, without an order: by entity and key.
 
     These are attempts that wait, are ready or run, and failed ones whose retry is due by an instant. One statement,
-    which reads what is open and nothing of what is over.
+    which reads what is open and nothing of what is over. Jobs on the queue are left out.
     """
     columns = [run.c.entity, *(run.c[each.name] for each in fields(NewestAttempt))]
-    of_cluster = (run.c.life_cycle == life_cycle, run.c.cluster == cluster, run.c.counterpart == "")
+    of_cluster = (
+        run.c.life_cycle == life_cycle,
+        run.c.cluster == cluster,
+        run.c.counterpart == "",
+        run.c.mode.is_distinct_from(JobMode.QUEUE),
+    )
     is_open = sa.select(*columns).where(is_one_of(run.c.status, *OPEN), *of_cluster)
     is_retried = sa.select(*columns).where(run.c.retry_at.is_not(None), run.c.retry_at <= at, *of_cluster)
     found: dict[str, Newest] = {}
