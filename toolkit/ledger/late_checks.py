@@ -16,6 +16,10 @@ from toolkit.ledger.tables import input_fingerprint, late_check, run
 from toolkit.ledger.vocabulary import LateCheckResult, LifeCycle, RunStatus
 
 
+CAUSE = "late data: "
+"""Beginning of the cause of a run that late data led to; updates that trigger a run are another cause."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenInstance:
     """An instance of a process whose last check for late data was not made yet.
@@ -144,6 +148,6 @@ def _killed(tx: Transaction, process: str, cluster: str, runs: Mapping[str, int]
     is_since = run.c.created_at > sa.func.coalesce(last.scalar_subquery(), sa.literal(EPOCH, run.c.created_at.type))
     of_process = (run.c.entity == process, run.c.life_cycle == LifeCycle.EXECUTION, run.c.cluster == cluster)
     wanted = sa.select(run.c.instance_key, run.c.run_id)
-    is_late = is_one_of(run.c.status, RunStatus.FAILED) & run.c.cause.is_not(None)
+    is_late = is_one_of(run.c.status, RunStatus.FAILED) & run.c.cause.startswith(CAUSE)
     wanted = wanted.where(*of_process, is_one_of(run.c.status, RunStatus.KILLED) | is_late, is_since)
     return Counter(key for key, number in tx.execute(wanted).tuples() if number > runs.get(key, number))

@@ -26,6 +26,13 @@ class ProcessChoiceMissing(InvalidInput):
         super().__init__("expected one of: --process NAME, or --all with --due")
 
 
+class TriggerChoiceMissing(InvalidInput):
+    """Neither a process was named, nor all with a trigger asked for; or both."""
+
+    def __init__(self) -> None:
+        super().__init__("expected one of: --due, for all processes that have a trigger, or --process NAME")
+
+
 class ProcessClusterNeeded(InvalidInput):
     """A run could be about several clusters and none was named.
 

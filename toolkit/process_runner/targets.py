@@ -10,6 +10,7 @@ from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.el import format_instant
 from toolkit.entities import Engine, Process, Step, Workflow
 from toolkit.ledger.jobs.rows import JobRef
+from toolkit.ledger.late_checks import CAUSE
 from toolkit.ledger.registry.registration import ONLY_STEP
 from toolkit.ledger.runs.leases import Wanted
 
@@ -80,7 +81,7 @@ class ProcessTarget:
     @property
     def cause(self) -> str | None:
         """Why it runs when no person asked for it; None: its time has come, or a person asked."""
-        return None if self.late is None else f"late data: {self.late.cause}"
+        return None if self.late is None else f"{CAUSE}{self.late.cause}"
 
     @property
     def stands_for_steps(self) -> bool:
