@@ -87,7 +87,9 @@ def run_triggers(
         wired.append(TriggerWiring(own=of_process, options=own, context=context, clock=clock))
         return wired[0].wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, of_process))
+    result = run_action(
+        options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, of_process)
+    )
     notes = (*result.request.notes, *(note for each in wired for note in each.notes))
     return replace(result, action=NAME, request=replace(result.request, notes=notes))
 
@@ -201,9 +203,7 @@ class TriggerWiring(ProcessWiring):
         ledger, consumers = self.context.use.ledger, [self._consumer(each) for each in self._triggered]
         if ledger is None:
             return ()
-        decider = TriggerDecider(
-            ledger=ledger, now=self.clock.now, origin_of=cache(partial(origin_of, self.context))
-        )
+        decider = TriggerDecider(ledger=ledger, now=self.clock.now, origin_of=cache(partial(origin_of, self.context)))
         return decider.preview(consumers) if self.context.options.dry_run else decider.decide(consumers)
 
     def _consumer(self, site: ProcessSite) -> TriggerConsumer:
@@ -254,8 +254,8 @@ def _decided(result: ConsumerResult, created: CreatedRun) -> Settled:
 def _refused(result: ConsumerResult, run: DueRun) -> Settled:
     most = result.plan.consumer.trigger.max_chain
     message = (
-        f"{run.instance_key} is not started by {_events(run)}: it would be the triggered run number {run.run.chain} in a "
-        f"row, and max_chain is {most}; look for processes that update each other's inputs (`feedctl dataset graph`)"
+        f"{run.instance_key} is not started by {_events(run)}: it would be triggered run {run.run.chain} in a row, "
+        f"and max_chain is {most}; look for processes that update each other's inputs (`feedctl dataset graph`)"
     )
     refused = Problem(code="chain_too_long", message=message)
     return TargetPlan(target=_target(result, run), detail=ProcessDetail(), refused=refused)

@@ -37,9 +37,7 @@ def trigger(
     from toolkit.process_runner.selection import ProcessSelection, TriggerChoiceMissing
     from toolkit.rendering.process import PROCESS_VIEW
 
-    own = TriggerOptions(
-        selection=ProcessSelection(name=process, cluster=cluster), decide_only=decide_only, poll=poll
-    )
+    own = TriggerOptions(selection=ProcessSelection(name=process, cluster=cluster), decide_only=decide_only, poll=poll)
     command = run.command(NAME, partial(run_triggers, own), PROCESS_VIEW)
     with command.failures_delivered():
         if (process is None) != due:

@@ -15,7 +15,6 @@ from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import input_fingerprint, late_check, run
 from toolkit.ledger.vocabulary import LateCheckResult, LifeCycle, RunStatus
 
-
 CAUSE = "late data: "
 """Beginning of the cause of a run that late data led to; updates that trigger a run are another cause."""
 

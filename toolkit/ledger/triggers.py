@@ -90,7 +90,9 @@ def subscribe(tx: Transaction, starts: Mapping[str, int]) -> None:
     """
     if starts:
         moved = {"moved_at": tx.now(), "is_waiting": False}
-        rows: list[dict[str, object]] = [{"consumer": name, "sequence": starts[name], **moved} for name in sorted(starts)]
+        rows: list[dict[str, object]] = [
+            {"consumer": name, "sequence": starts[name], **moved} for name in sorted(starts)
+        ]
         tx.execute(InsertOr(consumer_cursor), rows)
 
 
@@ -222,6 +224,7 @@ _FORGET = sa.delete(waiting).where(
 _KEEP = InsertOr(waiting)
 _DROP = InsertOr(trigger_dropped)
 
+
 def _move(tx: Transaction, steps: Sequence[ConsumerStep]) -> None:
     """Move cursors forward: all that come to the same place by one statement for some hundreds of them."""
     at = tx.now()
@@ -341,4 +344,3 @@ def _events_text(causes: Sequence[Cause]) -> str:
             for each in causes
         ]
     )
-

@@ -80,9 +80,7 @@ class ProcessPlanner:
         def state(feed: Feed, instant: datetime) -> str:
             return instances(feed).look(instant).state
 
-        found = resolve_instance(
-            target.site, target.nominal_time, available, state, is_off_grid=target.is_off_grid
-        )
+        found = resolve_instance(target.site, target.nominal_time, available, state, is_off_grid=target.is_off_grid)
         return replace(found, properties=self._with_events(target, found.properties))
 
     def _with_events(self, target: ProcessTarget, properties: Mapping[str, str]) -> Mapping[str, str]:

@@ -10,6 +10,8 @@ from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.result import TargetResult
 from toolkit.el import Frequency, format_instant
 from toolkit.entities import Order, Process, Retry, RetryPolicy
+from toolkit.entities.trigger import Trigger
+from toolkit.entities.vocabulary import ScheduleMode
 from toolkit.ledger.runs.instances import NewestAttempt
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
@@ -23,9 +25,17 @@ KEYS = [format_instant(MIDNIGHT + timedelta(hours=hour)) for hour in range(24)]
 TWICE = Retry(policy=RetryPolicy.EXP_BACKOFF, delay=Frequency.parse("minutes(10)"), attempts=2)
 
 
-def site(*, order: Order = Order.FIFO, parallel: int = 1, retry: Retry | None = None) -> ProcessSite:
+def site(
+    *,
+    order: Order = Order.FIFO,
+    parallel: int = 1,
+    retry: Retry | None = None,
+    schedule: ScheduleMode = ScheduleMode.ONLY,
+    trigger: Trigger | None = None,
+) -> ProcessSite:
     made: Process = process(start="2026-03-01T00:00Z")
-    return ProcessSite(process=replace(made, order=order, parallel=parallel, retry=retry), cluster=cluster(), feeds={})
+    own = replace(made, order=order, parallel=parallel, retry=retry, schedule=schedule, trigger=trigger)
+    return ProcessSite(process=own, cluster=cluster(), feeds={})
 
 
 def attempt(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from tests.unit.process_runner.queues import KEYS, MIDNIGHT, attempt, site
 from toolkit.entities import Order
+from toolkit.entities.trigger import Trigger, TriggerCondition, TriggerEntry
+from toolkit.entities.vocabulary import ScheduleMode
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, Only
 from toolkit.process_runner.due import Known, queue_of_due, queue_of_one, queue_of_range
@@ -107,3 +110,48 @@ def test_a_backfill_runs_no_more_at_once_than_the_process_allows_and_nothing_who
     requested = Backfill(first=MIDNIGHT, end=MIDNIGHT + timedelta(days=2), at_once=9, order=Order.LIFO)
     line = queue_of_range(site(parallel=3), requested, {}, TWO)
     assert (line.at_once, hours(line), line.keeps_going) == (3, [1, 0], False)
+
+
+ON_CLICKS = Trigger(condition=TriggerCondition(any=(TriggerEntry(feed="clicks"),)))
+
+
+def triggered(
+    known: Known, schedule: ScheduleMode, trigger: Trigger = ON_CLICKS, *, alone: bool = False
+) -> InstanceQueue:
+    return queue_of_due(site(schedule=schedule, trigger=trigger), TWO, known, NOON, by_frequency=not alone)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [(ScheduleMode.ALSO, [0, 1, 2, 5]), (ScheduleMode.AND, [1, 5]), (ScheduleMode.NEVER, [1, 5])],
+)
+def test_of_a_process_with_a_trigger_ordered_instances_are_due_also_later_ones(
+    schedule: ScheduleMode, expected: list[int]
+) -> None:
+    known = dict([attempt(1, RunStatus.READY), attempt(5, RunStatus.READY), attempt(6, RunStatus.SUCCEEDED)])
+    assert hours(triggered(known, schedule)) == expected
+
+
+def test_triggers_alone_start_nothing_by_frequency() -> None:
+    known = dict([attempt(1, RunStatus.READY)])
+    assert hours(triggered(known, ScheduleMode.ALSO, alone=True)) == [1]
+
+
+def test_a_retry_of_a_triggered_run_is_due_when_its_time_has_come() -> None:
+    known = dict([attempt(1, RunStatus.FAILED, retry=1, retry_at=NOON), attempt(2, RunStatus.FAILED)])
+    assert hours(triggered(known, ScheduleMode.NEVER)) == [1]
+
+
+def test_an_ordered_instance_may_be_of_a_time_that_the_frequency_does_not_have() -> None:
+    key, ready = attempt(1, RunStatus.READY)
+    off = key.replace("T01:00Z", "T01:17Z")
+    line = triggered({off: replace(ready, instance_key=off), key: ready}, ScheduleMode.NEVER)
+    assert [(each.target.instance_key, each.target.is_off_grid) for each in line.candidates] == [
+        (key, False),
+        (off, True),
+    ]
+
+
+def test_the_order_of_the_trigger_wins_over_that_of_the_process() -> None:
+    known = dict([attempt(0, RunStatus.READY), attempt(1, RunStatus.READY)])
+    assert hours(triggered(known, ScheduleMode.NEVER, replace(ON_CLICKS, order=Order.LIFO))) == [1, 0]
