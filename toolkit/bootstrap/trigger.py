@@ -258,7 +258,7 @@ def _refused(result: ConsumerResult, run: DueRun) -> Settled:
         f"and max_chain is {most}; look for processes that update each other's inputs (`feedctl dataset graph`)"
     )
     refused = Problem(code="chain_too_long", message=message)
-    return TargetPlan(target=_target(result, run), detail=ProcessDetail(), refused=refused)
+    return TargetPlan(target=_target(result, run), detail=ProcessDetail(), notes=(message,), refused=refused)
 
 
 def _killed(result: ConsumerResult, run: DueRun) -> Settled:
