@@ -11,12 +11,13 @@ from typing_extensions import override
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, origin_of, run_action
+from toolkit.bootstrap.polling import poll_plans, polled
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, affected_by
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.ledger.runs.instances import open_attempts
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.planning.trigger_rules import compiled_rule
+from toolkit.planning.trigger_rules import TriggerRules
 from toolkit.process_runner.due import queue_of_due
 from toolkit.process_runner.selection import ProcessSelection, sites, unsupported
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
@@ -26,6 +27,7 @@ from toolkit.triggers.consumer import TriggerConsumer
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
+    from toolkit.entities import Cluster
     from toolkit.ledger.runs.instances import Newest
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.slots import InstanceQueue
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from toolkit.runs.stop import StopSignal
     from toolkit.triggers.apply import ConsumerResult, CreatedRun
     from toolkit.triggers.plan import DueRun
+    from toolkit.triggers.polling import PollReport
 
 NAME = "trigger"
 
@@ -104,9 +107,12 @@ class TriggerWiring(ProcessWiring):
 
     options: TriggerOptions
     _results: Sequence[ConsumerResult] = field(default=(), init=False)
+    _poll: PollReport | None = field(default=None, init=False)
 
     @override
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
+        if self.options.poll:
+            self._poll = polled(self.context, self._cluster)
         self._results = self._decide()
         return replace(super().wired(), first_writes=self.first_writes if self.sites else tuple)
 
@@ -135,6 +141,10 @@ class TriggerWiring(ProcessWiring):
     @property
     def _shows_decisions(self) -> bool:
         return self.options.decide_only or self.context.options.dry_run
+
+    @cached_property
+    def _rules(self) -> TriggerRules:
+        return TriggerRules(self.context.repository, self.context.options.nominal_time)
 
     @cached_property
     def _triggered(self) -> Sequence[ProcessSite]:
@@ -183,6 +193,8 @@ class TriggerWiring(ProcessWiring):
     @property
     @override
     def settled(self) -> Iterator[Settled]:
+        if self._poll is not None:
+            yield from poll_plans(self._poll, self._cluster)
         for result in self._results:
             yield from (_refused(result, each) for each in result.plan.refused)
             yield from (_killed(result, each) for each in result.plan.killed)
@@ -198,6 +210,11 @@ class TriggerWiring(ProcessWiring):
             site = self._triggered[0]
             target = NoTarget(entity=site.process.name, cluster=site.cluster.name)
             yield TargetPlan(target=target, detail=ProcessDetail(), notes=("nothing is due",))
+
+    @property
+    def _cluster(self) -> Cluster:
+        """The cluster of the pass."""
+        return sites(self.context.repository, self.own.selection)[0].cluster
 
     def _decide(self) -> Sequence[ConsumerResult]:
         ledger, consumers = self.context.use.ledger, [self._consumer(each) for each in self._triggered]
@@ -215,7 +232,7 @@ class TriggerWiring(ProcessWiring):
             cluster=site.cluster.name,
             trigger=process.trigger,
             schedule=process.schedule,
-            compile=lambda: compiled_rule(self.context.repository, site, self.context.options.nominal_time),
+            compile=partial(self._rules.rule, site, process.trigger),
         )
 
 
