@@ -71,7 +71,7 @@ def _section(name: SchemaName) -> Iterator[str]:
     if name in _OVERLAYS:
         yield _OVERLAYS[name]
     not_yet = refused(name)
-    rows = (_row(each, not_yet) for each in properties(inlined(schema(name))))
+    rows = (_row(each, not_yet) for each in properties(inlined(schema(name), nesting=1)))
     yield table(("property", "value", "required", "default", "what it is"), rows)
 
 

@@ -34,6 +34,6 @@ def _enumerations() -> Iterator[type[StrEnum]]:
 def _places(members: type[StrEnum]) -> Iterator[str]:
     """The properties whose values these are."""
     for name in SchemaName:
-        for each in properties(inlined(schema(name))):
+        for each in properties(inlined(schema(name), nesting=1)):
             if set(each.node.get("enum", ())) == set(members):
                 yield f"**{name}** {code(each.path)}"

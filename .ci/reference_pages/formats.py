@@ -39,6 +39,10 @@ FORMATS: Mapping[str, Format] = {
         "sqlite:///.feedctl/ledger.db",
     ),
     "local-path": Format("the path of a local file; `${env:NAME}` may stand in it", "${env:HOME}/feedctl/audit.jsonl"),
+    "dataset-uri": Format(
+        "a URI, or a plain name, without credentials; compared in canonical form", "s3://bucket/orders"
+    ),
+    "dataset-pattern": Format("the same, or a glob with `*`, `?` and `[abc]`", "s3://bucket/orders/*"),
     "partition-expression": Format("names, `*` or variables with slashes between them", "*/${cluster.colo}"),
     "name": Format("a letter, then at most 119 letters, digits, `_` and `-`", "clicks_hourly"),
     "variable": Format("a letter or `_`, then letters, digits, `_` and `-`", "clicks"),

@@ -42,7 +42,7 @@ def refused(name: SchemaName) -> tuple[NotYet, ...]:
     """What is not implemented yet of one kind of file, in the order of its schema's values; only actions refuse."""
     if name not in _KINDS and name is not SchemaName.REPO:
         return ()
-    node = inlined(schema(name))
+    node = inlined(schema(name), nesting=1)
     enumerations = [each.node["enum"] for each in properties(node) if "enum" in each.node]
     known = {str(value) for values in enumerations for value in values}
     turns = range(max(map(len, enumerations), default=0))

@@ -66,7 +66,6 @@ class DatasetCredentials(ElError):  # noqa: N818 - named for what it holds
     def __init__(self, *, scheme: str, found: str) -> None:
         super().__init__(
             text=f"{scheme}:..." if scheme else "...",
-            position=0,
             found=found,
             expected="a URI without credentials: remove it from the URI, and change the secret if git or a log has it",
         )

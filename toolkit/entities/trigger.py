@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from toolkit.el import Frequency, Unit
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, PollBy, StartFrom, UpdateKind
+from toolkit.entities.yaml_location import Pointer
 
 _FIVE_MINUTES = Frequency(unit=Unit.MINUTES, count=5)
 _TWO_MINUTES = Frequency(unit=Unit.MINUTES, count=2)
@@ -93,11 +94,16 @@ class TriggerCondition:
 
     def entries(self) -> Iterator[TriggerEntry]:
         """Yield the entries, also those of nested conditions, in their order."""
-        for each in (*self.all, *self.any):
-            if isinstance(each, TriggerEntry):
-                yield each
-            else:
-                yield from each.entries()
+        yield from (entry for _, entry in self.placed())
+
+    def placed(self) -> Iterator[tuple[Pointer, TriggerEntry]]:
+        """Yield the entries with their places in this condition, such as ``("all", 0, "any", 1)``."""
+        for key, parts in (("all", self.all), ("any", self.any)):
+            for index, each in enumerate(parts):
+                if isinstance(each, TriggerEntry):
+                    yield (key, index), each
+                else:
+                    yield from (((key, index, *place), entry) for place, entry in each.placed())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -35,15 +35,14 @@ class _Builder:
     consumers: dict[str, set[Link]] = field(default_factory=lambda: defaultdict(set))
 
     def graph(self) -> DatasetGraph:
-        aliases, names = DatasetAliases.of(self.repository), _names(self.repository)
+        aliases = DatasetAliases.of(self.repository)
         processes = sorted(self.repository.processes.values(), key=lambda each: each.name)
         updates = {each.name: tuple(self._update(each, aliases)) for each in processes}
         for each in processes:
             self._read(each, aliases)
         for feed in self.repository.feeds.values():
             self._copy(feed)
-        known = self._known()
-        index = TriggerIndex(self.repository, names, aliases, known)
+        index = TriggerIndex(self.repository, _names(self.repository), aliases, self._known())
         triggers = {each.name: tuple(self._trigger(each, index)) for each in processes if each.trigger is not None}
         by_dataset: dict[str, list[str]] = defaultdict(list)
         for alias, datasets in aliases.feeds.items():
@@ -140,7 +139,12 @@ class TriggerIndex:
     repository: Repository
     names: TriggerNames
     aliases: DatasetAliases
-    known: set[str]
+    known: Collection[str]
+
+    @classmethod
+    def of(cls, repository: Repository, known: Collection[str]) -> TriggerIndex:
+        """Return the index of a config repo; `known` are the canonical URIs of its datasets."""
+        return cls(repository, _names(repository), DatasetAliases.of(repository), known)
 
     def datasets(self, process: Process) -> Iterator[str]:
         """Yield the datasets that can start a process, each once, on all its clusters."""

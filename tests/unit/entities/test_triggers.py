@@ -133,11 +133,11 @@ def test_an_output_may_be_temporary() -> None:
         ),
         (
             "schedule: also\ntrigger: {}\n",
-            "trigger-condition: expected exactly one of all and any, found none; add all",
+            "trigger-entry: expected exactly one of all and any, found none; add all",
         ),
         (
             "schedule: also\ntrigger: {all: [clicks], any: [orders]}\n",
-            "trigger-condition: expected exactly one of all and any, found both; nest one in the other",
+            "trigger-entry: expected exactly one of all and any, found both; nest one in the other",
         ),
         (
             "schedule: also\ntrigger: {any: []}\n",
@@ -196,11 +196,11 @@ def test_an_output_may_be_temporary() -> None:
             'schedule: also\ntrigger: {all: [{uri: "feedctl:feed/orders?cluster=backup"}]}\n',
             "feed-not-on-cluster: the feed orders is not on the cluster backup; the feed is on primary",
         ),
-        ('schedule: also\ntrigger: {all: ["airflow:x"]}\n', "bad-dataset-uri: an entry of the trigger: "),
+        ('schedule: also\ntrigger: {all: ["airflow:x"]}\n', "bad-dataset-pattern: an entry of the trigger: "),
         ('outlets: ["a b"]\n', "bad-dataset-uri: outlets[0]: \"a b\": at character 2: found the character ' '"),
         (
             'outlets: ["feedctl:feed/orders?cluster=primary"]\n',
-            "outlet-feed: found the feed orders as an outlet; make it",
+            "dataset-feed: found the feed orders as an outlet; make it",
         ),
         ("schedule: sometimes\n", "bad-value: schedule: found 'sometimes', expected one of only, also, and, never"),
     ],
@@ -218,7 +218,7 @@ def test_an_entry_that_means_two_things_asks_which() -> None:
     )
     assert problems({**OTHERS, FILE: text}) == [
         (
-            f"{FILE}:9:17: ambiguous-entry: the entry 'orders' is the name of an input and a feed; "
+            f"{FILE}:9:17: trigger-entry: the entry 'orders' is the name of an input and a feed; "
             "say which: {input: orders} or {feed: orders}"
         )
     ]
@@ -275,7 +275,7 @@ datasets:
             'datasets: [{uri: "feedctl:feed/clicks?cluster=primary"}]\n',
             "dataset-feed: found the feed clicks, expected ",
         ),
-        ("datasets: [{uri: a, poll: {by: listing}}]\n", "poll-store: data that is in no store cannot be polled: "),
+        ("datasets: [{uri: a, poll: {by: listing}}]\n", "poll-source: data that is in no store cannot be polled: "),
         ("datasets: [{uri: a, poll: {every: hours(1)}}]\n", "missing-key: missing key 'by' in datasets[0].poll"),
         ('datasets: [{uri: "https://me:hunter2@host/a"}]\n', "bad-dataset-uri: datasets[0].uri: "),
     ],
@@ -299,5 +299,5 @@ def test_an_environment_lays_its_own_datasets_over_those_of_the_repo() -> None:
 def test_a_poll_by_flag_needs_a_flag() -> None:
     text = FEED + "    poll: {by: flag}\n"
     (found,) = problems({"feeds/clicks.yaml": text})
-    assert "poll-flag: by: flag, but the feed has no availability_flag; " in found
+    assert "poll-source: by: flag, but the feed has no availability_flag; " in found
     assert problems({"feeds/clicks.yaml": f"{text}availability_flag: _SUCCESS\n"}) == []

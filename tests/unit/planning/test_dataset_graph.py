@@ -173,8 +173,8 @@ def test_cycles_are_found_exactly_where_processes_reach_themselves(edges: dict[i
     assert {next(group for group in groups if int(cycle[0][1:]) in group) for cycle in found} == groups
     assert len(found) == len(groups)
     for cycle in found:
-        for one, other in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
-            assert int(other[1:]) in edges[int(one[1:])]
+        for before, behind in zip(cycle, (*cycle[1:], cycle[0]), strict=True):
+            assert int(behind[1:]) in edges[int(before[1:])]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def _poll_findings(uri: dataset_uri.DatasetUri, index: int) -> Iterator[Violatio
     except ElError as error:
         yield Violation(
             pointer=("datasets", index, "poll"),
-            rule="poll-store",
+            rule="poll-source",
             message=f"data that is in no store cannot be polled: {error}",
             hint="remove poll; `feedctl event emit` announces its updates",
             on_key=True,
@@ -55,7 +55,7 @@ def check_polls(feed: Feed) -> Iterator[Violation]:
         if each.poll is not None and each.poll.by is PollBy.FLAG and feed.availability_flag is None:
             yield Violation(
                 pointer=("clusters", index, "poll", "by"),
-                rule="poll-flag",
+                rule="poll-source",
                 message="by: flag, but the feed has no availability_flag",
                 hint="add availability_flag: NAME to the feed, or write by: listing",
             )

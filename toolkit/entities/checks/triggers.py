@@ -7,7 +7,7 @@ from toolkit.entities.checks.context import Context
 from toolkit.entities.feed import Feed
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
-from toolkit.entities.trigger import TriggerCondition, TriggerEntry
+from toolkit.entities.trigger import TriggerEntry
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import GroupBy, Kind, ScheduleMode
@@ -50,7 +50,7 @@ def check_condition(process: Process) -> Iterator[Violation]:
         found = "both" if condition.all else "none"
         message = f"expected exactly one of all and any, found {found}"
         hint = "nest one in the other: all: [x, {any: [y, z]}]" if condition.all else "add all: [...] with its entries"
-        yield Violation(pointer=("trigger",), rule="trigger-condition", message=message, hint=hint, on_key=True)
+        yield Violation(pointer=("trigger",), rule="trigger-entry", message=message, hint=hint, on_key=True)
 
 
 def check_inputs(process: Process) -> Iterator[Violation]:
@@ -79,7 +79,7 @@ def check_outlets(process: Process) -> Iterator[Violation]:
         if feed is not None:
             yield Violation(
                 pointer=("outlets", index),
-                rule="outlet-feed",
+                rule="dataset-feed",
                 message=f"found the feed {feed} as an outlet",
                 hint=f"make it an output: outputs: {{NAME: {{feed: {feed}, instance: ...}}}}",
             )
@@ -95,7 +95,7 @@ def check_names(process: Process, context: Context) -> Iterator[Violation]:
         try:
             meanings = names.meanings(entry.name, process)
         except ElError as error:
-            yield Violation(pointer=pointer, rule="bad-dataset-uri", message=f"an entry of the trigger: {error}")
+            yield Violation(pointer=pointer, rule="bad-dataset-pattern", message=f"an entry of the trigger: {error}")
             continue
         if len(meanings) == 1:
             yield from _entry_findings(process, meanings[0], pointer, context)
@@ -110,7 +110,7 @@ def _unclear(
         found = " and ".join(f"{'an' if each.input else 'a'} {_what(each)}" for each in meanings)
         hint = "say which: " + " or ".join(f"{{{_what(each)}: {text}}}" for each in meanings)
         message = f"the entry {text!r} is the name of {found}"
-        return Violation(pointer=pointer, rule="ambiguous-entry", message=message, hint=hint)
+        return Violation(pointer=pointer, rule="trigger-entry", message=message, hint=hint)
     known = {*process.inputs, *names.feeds, *names.groups, *names.datasets}
     return Violation(
         pointer=pointer,
@@ -171,17 +171,8 @@ def _elsewhere(feed: Feed | None, clusters: Iterable[str], pointer: Pointer) -> 
 def _entries(process: Process) -> Iterator[tuple[Pointer, TriggerEntry]]:
     """Yield every entry with its place."""
     if process.trigger is not None:
-        yield from _within(process.trigger.condition, ("trigger",))
-
-
-def _within(condition: TriggerCondition, pointer: Pointer) -> Iterator[tuple[Pointer, TriggerEntry]]:
-    for key, parts in (("all", condition.all), ("any", condition.any)):
-        for index, each in enumerate(parts):
-            place = (*pointer, key, index)
-            if isinstance(each, TriggerEntry):
-                yield place, each
-            else:
-                yield from _within(each, place)
+        for place, entry in process.trigger.condition.placed():
+            yield ("trigger", *place), entry
 
 
 OWN_CHECKS = (check_schedule, check_condition, check_inputs, check_outlets)

@@ -29,13 +29,25 @@ from toolkit.linter.rules import (
     replication,
     replication_partitions,
     retention,
+    triggers,
     unused,
     waits,
     windows,
     workflows,
 )
 
-_FAMILIES = ("loading", "references", "times", "replication", "processes", "awareness", "quality", "base", "linting")
+_FAMILIES = (
+    "loading",
+    "references",
+    "times",
+    "replication",
+    "processes",
+    "triggers",
+    "awareness",
+    "quality",
+    "base",
+    "linting",
+)
 MODULES: tuple[ModuleType, ...] = (
     configuration,
     durations,
@@ -52,6 +64,7 @@ MODULES: tuple[ModuleType, ...] = (
     replication,
     replication_partitions,
     retention,
+    triggers,
     unused,
     waits,
     windows,
