@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import typer
 
-from entrypoints import hive_export, hive_import, hive_replication, late_check, process, replication
+from entrypoints import hive_export, hive_import, hive_replication, late_check, process, replication, trigger
 from toolkit.bootstrap.hive import PARALLEL as OF_TABLES
 from toolkit.bootstrap.process import MOST_AT_ONCE
 from toolkit.bootstrap.replication import PARALLEL
@@ -16,7 +16,7 @@ from toolkit.bootstrap.replication import PARALLEL
     [
         (replication.app, PARALLEL),
         *((each.app, OF_TABLES) for each in (hive_export, hive_import, hive_replication)),
-        *((each.app, MOST_AT_ONCE) for each in (process, late_check)),
+        *((each.app, MOST_AT_ONCE) for each in (process, late_check, trigger)),
     ],
 )
 def test_the_help_of_parallel_has_its_default(app: typer.Typer, default: int) -> None:

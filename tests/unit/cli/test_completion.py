@@ -73,6 +73,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
                 "process",
                 "replication",
                 "retention",
+                "trigger",
                 "validate",
             ],
         ),

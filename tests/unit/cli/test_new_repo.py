@@ -172,7 +172,7 @@ def test_an_unknown_entrypoint_names_those_there_are(feedctl: Feedctl) -> None:
     assert ran.code == 2
     assert (
         "known: doctor, hive_export, hive_import, hive_replication, late_check, process, replication, retention, "
-        "validate" in ran.err
+        "trigger, validate" in ran.err
     )
 
 
