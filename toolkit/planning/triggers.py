@@ -247,10 +247,9 @@ def _merged(due: Sequence[_Due], *, is_range: bool = False) -> _Due:
 
 
 def _in_order(rule: TriggerRule, due: Sequence[_Due]) -> list[_Due]:
-    """Return runs of several instances by their time, those of one instance by commit, newest first but for FIFO."""
-    if rule.by is GroupBy.ANY_UPDATE:
-        return list(due) if rule.order is Order.FIFO else list(reversed(due))
-    return sorted(due, key=lambda each: each.process_key, reverse=rule.order is not Order.FIFO)
+    """Return runs by the time of their instance, then by commit; newest first, unless the order is FIFO."""
+    by_time = sorted(due, key=lambda each: each.process_key)
+    return by_time if rule.order is Order.FIFO else by_time[::-1]
 
 
 def _clock_skew(rule: TriggerRule, pending: Sequence[Pending], new: Sequence[Update], now: datetime) -> timedelta:

@@ -32,7 +32,7 @@ def update(
     )
 
 
-def entry(dataset: str, min_count: int = 1, reads: dict[str, Sequence[str]] | None = None) -> CompiledEntry:
+def entry(dataset: str, min_count: int = 1, reads: Mapping[str, Sequence[str]] | None = None) -> CompiledEntry:
     """Return an entry of one dataset; a process instance reads the instance of the same day, unless `reads` has it."""
     return CompiledEntry(
         name=dataset,
