@@ -76,7 +76,7 @@ class Consumer:
             return any(self.holds(each, events, day) for each in part[1])
         read = [event for event in events if any(self.reads(part, event, day))]
         keyed = {(event.dataset, event.day) for event in read if event.day is not None}
-        return len(keyed) + sum(event.day is None for event in read) >= part[1]
+        return bool(len(keyed) + sum(event.day is None for event in read) >= part[1])
 
     def due(self) -> list[list[tuple[Event, int | None]]]:
         found: list[list[tuple[Event, int | None]]] = []
