@@ -43,6 +43,14 @@ class MovingRange:
         found = self._positions(instant)
         return (self.runs[found.start], self.runs[found.stop - 1], len(found)) if found else None
 
+    def runs_of(self, instant: datetime) -> list[datetime]:
+        """Return the instances of the process whose range holds an instance of the feed, oldest first.
+
+        Raises:
+            ElError: an expression that cannot be evaluated.
+        """
+        return [self.runs[position] for position in self._positions(instant)]
+
     def _positions(self, instant: datetime) -> range:
         """The positions of those runs; both borders are found by halving."""
         positions = range(len(self.runs))
