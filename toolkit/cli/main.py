@@ -14,6 +14,7 @@ from toolkit import __version__
 from toolkit.cli import (
     admin,
     backfill,
+    dataset,
     doctor,
     el,
     entity,
@@ -41,6 +42,7 @@ app.add_typer(instance.app, name="instance")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(run_calls, name="run")
 app.add_typer(el.app, name="el")
+app.add_typer(dataset.app, name="dataset")
 app.add_typer(event.app, name="event")
 app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")

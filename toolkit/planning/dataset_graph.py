@@ -134,14 +134,14 @@ class DatasetGraph:
         copies = self._with_copies(self.updates.get(producer, ()))
         return next((each for each in self.triggers.get(consumer, ()) if each in copies), "")
 
-    def around(self, uri: str) -> DatasetGraph:
-        """Return the part of the graph that leads to a dataset or from it."""
+    def around(self, uris: Iterable[str]) -> DatasetGraph:
+        """Return the datasets and processes that lead to some datasets or from them, each with all its relations."""
         forward, backward = self._edges()
-        kept = {uri, *_reached(forward, uri), *_reached(backward, uri)}
+        kept = {each for uri in uris for each in (uri, *_reached(forward, uri), *_reached(backward, uri))}
         return DatasetGraph(
             nodes={key: node for key, node in self.nodes.items() if key in kept},
-            triggers=self.triggers,
-            updates=self.updates,
+            triggers={name: uris for name, uris in self.triggers.items() if f"process {name}" in kept},
+            updates={name: uris for name, uris in self.updates.items() if f"process {name}" in kept},
         )
 
     def _started_by(self) -> dict[str, set[str]]:

@@ -38,6 +38,8 @@ class DocumentName(StrEnum):
     """`feedctl run COMMAND`."""
     QUALITY = "quality"
     """`feedctl quality COMMAND --output json`, and what `validate` prints."""
+    DATASET = "dataset"
+    """`feedctl dataset COMMAND --output json`, and `feedctl dataset graph --format json`."""
     EVENT = "event"
     """`feedctl event COMMAND --output json`."""
     AUDIT = "audit"

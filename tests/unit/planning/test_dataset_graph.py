@@ -108,9 +108,9 @@ def test_a_place_of_a_feed_in_a_trigger_is_the_feed() -> None:
 
 
 def test_what_lies_around_a_dataset_leaves_the_rest_out() -> None:
-    around = graph(SHOP).around(uri("raw", "backup"))
+    around = graph(SHOP).around([uri("raw", "backup")])
     assert list(around.nodes) == [uri("raw", "backup"), uri("raw")]
-    assert uri("my-dataset") not in graph(SHOP).around(uri("raw")).nodes
+    assert uri("my-dataset") not in graph(SHOP).around([uri("raw")]).nodes
 
 
 CYCLE = {
