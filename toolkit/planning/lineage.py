@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from toolkit.el import InstanceSequence, evaluate
 from toolkit.entities import Feed, Process
@@ -40,7 +41,7 @@ class MovingRange:
         Raises:
             ElError: an expression that cannot be evaluated.
         """
-        found = self._positions(instant)
+        found = _positions(self, instant)
         return (self.runs[found.start], self.runs[found.stop - 1], len(found)) if found else None
 
     def runs_of(self, instant: datetime) -> list[datetime]:
@@ -49,25 +50,31 @@ class MovingRange:
         Raises:
             ElError: an expression that cannot be evaluated.
         """
-        return [self.runs[position] for position in self._positions(instant)]
+        return [self.runs[position] for position in _positions(self, instant)]
 
-    def _positions(self, instant: datetime) -> range:
-        """The positions of those runs; both borders are found by halving."""
-        positions = range(len(self.runs))
-
-        def ends_late_enough(position: int) -> bool:
-            end = self._floor(self.end, position)
-            return end is not None and end >= instant
-
-        def starts_too_late(position: int) -> bool:
-            start = self._floor(self.start, position)
-            return start is not None and start > instant
-
-        first = bisect_left(positions, x=True, key=ends_late_enough)
-        return range(first, bisect_left(positions, x=True, key=starts_too_late))
-
-    def _floor(self, expression: str, position: int) -> datetime | None:
+    def floor(self, expression: str, position: int) -> datetime | None:
+        """Return the last instance of the feed that is not later than an expression at one of the runs, if any."""
         return self.grid.at_or_before(evaluate(expression, self.runs[position], self.timezone))
+
+
+@lru_cache(maxsize=4096)
+def _positions(of: MovingRange, instant: datetime) -> range:
+    """Return the positions of the runs whose range holds an instance; both borders are found by halving.
+
+    Cached: an update of a feed is asked about by each process that reads it, mostly by the same expressions.
+    """
+    positions = range(len(of.runs))
+
+    def ends_late_enough(position: int) -> bool:
+        end = of.floor(of.end, position)
+        return end is not None and end >= instant
+
+    def starts_too_late(position: int) -> bool:
+        start = of.floor(of.start, position)
+        return start is not None and start > instant
+
+    first = bisect_left(positions, x=True, key=ends_late_enough)
+    return range(first, bisect_left(positions, x=True, key=starts_too_late))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -106,7 +106,7 @@ class TriggerDecider:
             for each in plans
             for run in each.due
         }
-        added = attempts.order_by_data(tx, orders, CAUSE)
+        added = attempts.order_by_data(tx, orders, plans[0].known if plans else {}, CAUSE)
         if len(added) < len(orders):
             raise LedgerConflict(place=self.ledger.place, why="another process has begun the same instance meanwhile")
         results = []

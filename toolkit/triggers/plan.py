@@ -64,6 +64,7 @@ class ConsumerPlan:
         before: what waited before.
         sequence: the last event that it has read now.
         suspension: why the process is suspended; empty: it is not.
+        known: the newest attempts at the instances of all decided runs.
     """
 
     consumer: TriggerConsumer
@@ -75,6 +76,7 @@ class ConsumerPlan:
     decision: TriggerDecision = field(default_factory=TriggerDecision)
     before: Sequence[Pending] = ()
     suspension: str = ""
+    known: Mapping[RunKey, Run] = field(default_factory=dict, repr=False)
 
     @property
     def step(self) -> ConsumerStep:
@@ -217,7 +219,13 @@ def _plan(
         if kind == "due":
             planned.add(run.instance_key)
     return ConsumerPlan(
-        consumer=consumer, sequence=newest, decision=decision, before=before, suspension=suspension, **sorted_out
+        consumer=consumer,
+        sequence=newest,
+        decision=decision,
+        before=before,
+        suspension=suspension,
+        known=known,
+        **sorted_out,
     )
 
 

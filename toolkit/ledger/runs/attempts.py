@@ -270,7 +270,9 @@ def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool
             return added
 
 
-def order_by_data(tx: Transaction, orders: Mapping[RunKey, Origin], cause: str) -> dict[RunKey, Run]:
+def order_by_data(
+    tx: Transaction, orders: Mapping[RunKey, Origin], known: Mapping[RunKey, Run], cause: str
+) -> dict[RunKey, Run]:
     """Order attempts of instances whose data was updated: READY rows, which the next `begin` takes.
 
     An instance that ran before starts at the first step again, since what it read is not the same any more.
@@ -278,18 +280,18 @@ def order_by_data(tx: Transaction, orders: Mapping[RunKey, Origin], cause: str) 
     Args:
         tx: the transaction.
         orders: who orders each.
+        known: the newest attempts of those keys that have one, as `queries.newest_of` returns them.
         cause: why, for people.
 
     Returns:
         The ordered attempts. A key is left out when its newest attempt is not over, was killed before it began, or was
         added by another process meanwhile.
     """
-    known = queries.newest_of(tx, orders)
     at = tx.now()
     rows = [
         {
-            **asdict(key),
-            **asdict(origin),
+            **{name: getattr(key, name) for name in _KEY},  # `asdict` takes ten times as long
+            **{name: getattr(origin, name) for name in _ORIGIN},
             **_NO_JOB,
             **_job_of(known.get(key)),
             "attempt": known[key].attempt + 1 if key in known else 1,
@@ -308,6 +310,7 @@ def order_by_data(tx: Transaction, orders: Mapping[RunKey, Origin], cause: str) 
     return {each.key: each for each in added}
 
 
+_KEY, _ORIGIN = tuple(RunKey.__dataclass_fields__), tuple(Origin.__dataclass_fields__)
 _NO_JOB: Mapping[str, object] = dict.fromkeys(("process_id", "mode", "target_batch_id"))
 
 
