@@ -24,6 +24,7 @@ from toolkit.ledger.registry.sync import sync
 from toolkit.ledger.runs.instances import newest_attempts, open_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.dataset_aliases import DatasetAliases
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.due import queue_of_due, queue_of_one, queue_of_range
@@ -126,6 +127,7 @@ class ProcessWiring:
         )
         place = here.reading(path for site in self.sites for path in files_of(site.process))
         candidates = [each.target for queue in self.slots.queues for each in queue.candidates]
+        has_outlets = any(site.process.outlets for site in self.sites)
         action = ProcessAction(
             jobs=JobBook(ledger=ledger),
             clock=self.clock,
@@ -133,6 +135,7 @@ class ProcessWiring:
             metastores=catalog_for_reading,
             workplace=place,
             prepare=self._prepare,
+            aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,
             end_left_over=lambda mark, target: end_left_over(
                 mark,
                 cluster=target.site.cluster,

@@ -12,7 +12,7 @@ import typer
 from toolkit.cli.completion import process_names
 from toolkit.cli.flags import flat
 from toolkit.cli.process import OnCluster, ProcessRunFlags
-from toolkit.process_runner.backfill import Only
+from toolkit.process_runner.backfill import BackfillEvents, Only
 
 if TYPE_CHECKING:
     from toolkit.process_runner.backfill import Backfill
@@ -28,6 +28,13 @@ OnlyWhich = Annotated[
         "--only",
         help="Those that failed, those that never began, or all, also those that succeeded. Default: what has not "
         "succeeded.",
+    ),
+]
+OfEvents = Annotated[
+    BackfillEvents,
+    typer.Option(
+        "--events",
+        help="Announce the update of each instance, of the newest alone, or of none: that is what triggers count.",
     ),
 ]
 InOrder = Annotated[
@@ -54,6 +61,7 @@ def backfill(
     end: End = None,
     only: OnlyWhich = None,
     order: InOrder = None,
+    events: OfEvents = BackfillEvents.ALL,
     max_parallel: MaxParallel = None,
     keep_going: KeepGoing = False,
     force: Force = False,
@@ -68,7 +76,12 @@ def backfill(
     from toolkit.rendering.process import PROCESS_VIEW
 
     requested = replace(
-        _range(start, end, order), only=only, at_once=max_parallel, keeps_going=keep_going, is_forced=force
+        _range(start, end, order),
+        only=only,
+        at_once=max_parallel,
+        keeps_going=keep_going,
+        is_forced=force,
+        events=events,
     )
     own = ProcessOptions(selection=ProcessSelection(name=process, cluster=cluster), backfill=requested, waits=wait)
     command = run.command("backfill", partial(run_processes, own), PROCESS_VIEW)

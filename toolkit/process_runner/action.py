@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
+    from toolkit.planning.dataset_aliases import DatasetAliases
     from toolkit.process_runner.jobs import JobBook
 
 
@@ -55,6 +56,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         metastores: that of a cluster, for reading.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
         prepare: what may stand against removing outputs before the first step.
+        aliases: physical URIs of feeds, for outlets; None: no process has outlets.
     """
 
     jobs: JobBook
@@ -64,6 +66,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     prepare: PrepareRules
+    aliases: DatasetAliases | None = None
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -151,6 +154,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
+            aliases=self.aliases,
         )
 
     def _data(self, work: RunContext) -> DataAccess:

@@ -23,6 +23,17 @@ class Only(StrEnum):
     """Instances that have succeeded, too."""
 
 
+class BackfillEvents(StrEnum):
+    """Instances of a backfill whose updates are announced."""
+
+    ALL = "all"
+    """Each one."""
+    LATEST = "latest"
+    """The newest one alone: what follows from the series runs once."""
+    NONE = "none"
+    """No instance."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backfill:
     """Request of a backfill.
@@ -35,6 +46,7 @@ class Backfill:
         at_once: so many at most; None: as many as the process allows.
         keeps_going: also after one failed.
         is_forced: every instance starts at the first step.
+        events: whose updates are announced.
     """
 
     first: datetime
@@ -44,3 +56,4 @@ class Backfill:
     at_once: int | None = None
     keeps_going: bool = False
     is_forced: bool = False
+    events: BackfillEvents = BackfillEvents.ALL

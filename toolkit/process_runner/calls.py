@@ -12,6 +12,7 @@ from toolkit.planning.process_properties import FilterForm, partition_filter, pa
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.staging_places import as_written
 from toolkit.process_runner.targets import libraries_of
+from toolkit.process_runner.updates import OUTLETS, outlets_file
 from toolkit.programs.port import StepCall
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def step_call(
         cluster=site.cluster,
         data=data_arguments(site, resolved),
         properties=resolved.properties,
-        environment=place.environment,
+        environment={**place.environment, OUTLETS: str(outlets_file(log))},
         variables=place.variables,
         directory=place.directory,
         log=log,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from toolkit.entities import Order
 from toolkit.entities.vocabulary import ScheduleMode
 from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.process_runner.backfill import Backfill, Only
+from toolkit.process_runner.backfill import Backfill, BackfillEvents, Only
 from toolkit.process_runner.slots import InstanceQueue, QueuedInstance
 from toolkit.process_runner.targets import ProcessTarget
 
@@ -100,6 +100,7 @@ def queue_of_range(site: ProcessSite, backfill: Backfill, known: Known, now: dat
         for instant in instances.between(backfill.first, min(backfill.end, now))
         if _is_requested(known.get(format_instant(instant)), backfill.only)
     ]
+    found = _announced(found, backfill.events)
     order = backfill.order or (Order.FIFO if site.process.order is Order.LAST_ONLY else site.process.order)
     at_once = min(backfill.at_once or site.process.parallel, site.process.parallel)
     return InstanceQueue(
@@ -109,6 +110,16 @@ def queue_of_range(site: ProcessSite, backfill: Backfill, known: Known, now: dat
         is_last_only=order is Order.LAST_ONLY,
         is_named=True,
     )
+
+
+def _announced(oldest_first: Sequence[QueuedInstance], events: BackfillEvents) -> list[QueuedInstance]:
+    """Return the instances of a backfill, of which those are silent that announce no update."""
+    loud = {BackfillEvents.ALL: len(oldest_first), BackfillEvents.LATEST: 1, BackfillEvents.NONE: 0}[events]
+    first = len(oldest_first) - loud
+    return [
+        replace(each, target=replace(each.target, is_silent=True)) if at < first else each
+        for at, each in enumerate(oldest_first)
+    ]
 
 
 def _in_order(oldest_first: Iterable[QueuedInstance], order: Order) -> tuple[QueuedInstance, ...]:

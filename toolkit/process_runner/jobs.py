@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from toolkit.ledger import fingerprints
 from toolkit.ledger.batches.rows import FeedInstance
+from toolkit.ledger.batches.updates import JobUpdates
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.fingerprints import ReadInput
@@ -263,7 +264,12 @@ def _halt(tx: Transaction, ref: JobRef, success: StepSuccess) -> None:
 
 
 def last_succeeded(
-    ref: JobRef, step: str | None, outputs: Sequence[FeedInstance], *, is_made_otherwise: bool = False
+    ref: JobRef,
+    step: str | None,
+    outputs: Sequence[FeedInstance],
+    *,
+    is_made_otherwise: bool = False,
+    updates: JobUpdates | None = None,
 ) -> LedgerWrite:
     """The job is complete, and its outputs are there.
 
@@ -272,6 +278,7 @@ def last_succeeded(
         step: that succeeded last; None: all had before the job began.
         outputs: what it made.
         is_made_otherwise: a late workflow made it in the place of all steps.
+        updates: which outputs changed, and what else was updated; None: all outputs are announced.
 
     The write raises `LeaseLost` when the run no longer holds its leases, and announces nothing.
     """
@@ -280,7 +287,7 @@ def last_succeeded(
         _require_lease(tx, ref)
         if step is not None:
             steps.halt_step(tx, ref, step)
-        job_end.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise)
+        job_end.halt_job(tx, ref, outputs=outputs, is_made_otherwise=is_made_otherwise, updates=updates)
 
     return _write_of(work)
 

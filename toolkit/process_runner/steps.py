@@ -25,6 +25,7 @@ from toolkit.process_runner.output_effects import OutputEffects
 from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, write_flags, written_outputs
 from toolkit.process_runner.staging import Passed, StagedOutputs
 from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
+from toolkit.process_runner.updates import UNCHANGED_NOTE, RunUpdates
 from toolkit.programs.port import StepEnd, StepMark
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseRequested, Stopped
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.ledger.jobs.rows import JobRef
+    from toolkit.planning.dataset_aliases import DatasetAliases
     from toolkit.planning.process_io import PlannedInput
     from toolkit.process_runner.jobs import JobBook
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -59,6 +61,7 @@ class StepBatch(Batch[StepItem]):
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
     now: Callable[[], datetime]
+    aliases: DatasetAliases | None = None
 
     @property
     @override
@@ -175,6 +178,10 @@ class _Job:
             attempts=self.batch.plan.detail.attempts,
         )
 
+    @cached_property
+    def _updates(self) -> RunUpdates:
+        return RunUpdates(plan=self.batch.plan, aliases=self.batch.aliases)
+
     def _written(self) -> Mapping[str, str]:
         return written_outputs(self.target.site, self.resolved.outputs, self.batch.data)
 
@@ -245,7 +252,7 @@ class _Job:
         engine = self.batch.engines.get(call.engine)
         if engine is None:
             return StepEnd(exit_code=None, message=f"no engine {call.engine} is to be had here", may_retry=False)
-        end = engine.run(call, started, self._check)
+        end = self._updates.ended(item.name, call.log, engine.run(call, started, self._check))
         if not has_begun:
             started(StepMark(log=call.log))
         return end
@@ -274,8 +281,9 @@ class _Job:
         """Finish an instance whose steps have all succeeded: it is complete when its outputs exist."""
         self.is_unsure = bool(self.found)
         try:
-            made = self._looked(item)
-            passed = Passed() if made.lacking else self._published(item, made)
+            is_nothing = self._updates.is_nothing
+            made = Made(notes=(UNCHANGED_NOTE,)) if is_nothing else self._looked(item)
+            passed = Passed() if made.lacking or is_nothing else self._published(item, made)
         except (*DATA_ERRORS, Unavailable) as error:  # the step has done its part: the next run looks again
             code = error.code if isinstance(error, DATA_ERRORS) else FAILED
             return ItemResult.failed(item, code, f"the outputs could not be looked at: {error}")
@@ -291,7 +299,12 @@ class _Job:
         published = [feed_instance(self.target.site, each.storage, each.instance) for each in passed.outputs]
         last = self.before.step if isinstance(self.before, StepSuccess) else None
         instances, is_late = (*made.instances, *published), self.target.late is not None
-        self.writes.append(last_succeeded(self.ref, last, instances, is_made_otherwise=is_late))
+        try:
+            updates = self._updates.of_job(instances, self.batch.data)
+        except Stopped as stopped:
+            self.batch.work.guard.stop(stopped)
+            return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
+        self.writes.append(last_succeeded(self.ref, last, instances, is_made_otherwise=is_late, updates=updates))
         self.before = None
         return ItemResult.done(item)
 
@@ -304,7 +317,7 @@ class _Job:
 
     def _looked(self, item: StepItem) -> Made:
         """Look at the outputs; what only an attempt before this one has written counts as not made."""
-        site, outputs = self.target.site, self.resolved.outputs
+        site, outputs = self.target.site, self._updates.updated(self.resolved.outputs)
         if item.kind == STEP:
             now = self._written()
             if old := unwritten(site, outputs, now.keys() - self._made(now).keys()):

@@ -46,6 +46,7 @@ class ProcessTarget:
         may_be_replaced: it was not ordered, and it has not begun: only then a newer one runs in its place.
         is_off_grid: its time is none of the process's frequency, but that of an update of its data.
         late: the check for late data that led to it; the site's process then has the late workflow. None: none did.
+        is_silent: its success announces no update, as a backfill may wish.
     """
 
     site: ProcessSite
@@ -57,6 +58,7 @@ class ProcessTarget:
     may_be_replaced: bool = True
     is_off_grid: bool = False
     late: CheckedInstance | None = None
+    is_silent: bool = False
 
     @property
     def entity(self) -> str:

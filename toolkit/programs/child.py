@@ -21,7 +21,7 @@ from typing import IO, Any
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
 from toolkit.programs.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
-from toolkit.programs.port import StepCall, StepEnd, StepMark
+from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepMark
 from toolkit.programs.step_log import last_line, private, tag_of
 
 _LOG = logging.getLogger(__name__)
@@ -209,8 +209,8 @@ class _Watch:
             return StepEnd(exit_code=None, message=message, may_retry=False)
         exit_code = known.get("exit_code")
         why = known.get("why", "its supervisor died")
-        if not why and exit_code == 0:
-            return StepEnd(exit_code=0, application=self._application)
+        if not why and exit_code in {0, NOTHING_CHANGED}:
+            return StepEnd(exit_code=exit_code, application=self._application)
         output = last_line(self._call.log)
         message = _how(exit_code) if not why and exit_code else f"was ended: {why}"
         message += f"; its log ends with: {on_one_line(output)}" if output else ""

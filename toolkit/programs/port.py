@@ -9,6 +9,8 @@ from typing import Protocol
 
 from toolkit.entities import Cluster, Engine, Workflow
 
+NOTHING_CHANGED = 99
+"""Exit code of a step that succeeded and changed nothing, as of Airflow's BashOperator: its outputs are not announced."""
 GRACE_SECONDS = 10.0
 """Between asking the processes of a step to end and ending them."""
 
@@ -85,7 +87,7 @@ class StepEnd:
     @property
     def succeeded(self) -> bool:
         """True if the step ended successfully."""
-        return self.exit_code == 0 and not self.message
+        return self.exit_code in {0, NOTHING_CHANGED} and not self.message
 
     @property
     def why(self) -> str:

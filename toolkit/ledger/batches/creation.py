@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from operator import attrgetter
 
 import sqlalchemy as sa
 
-from toolkit.ledger import events
 from toolkit.ledger.batches.errors import UnknownBatch
-from toolkit.ledger.batches.rows import BatchRow, Downstream, FeedInstance
+from toolkit.ledger.batches.rows import BatchRow, Downstream
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.events import NewEvent
 from toolkit.ledger.statements import InsertOr, Timed, given
 from toolkit.ledger.tables import archive, batch, process, queue, step, upstream
-from toolkit.ledger.vocabulary import BatchKind, BatchState, EventKind, QueueState
+from toolkit.ledger.vocabulary import BatchKind, BatchState, QueueState
 
 _COLUMNS = [batch.c[each.name] for each in fields(BatchRow)]
 
@@ -88,33 +85,6 @@ def _found(tx: Transaction, batch_id: int, statement: sa.Select[tuple[object, ..
     if found is None:
         raise UnknownBatch(batch_id=batch_id)
     return found
-
-
-_THERE = frozenset({EventKind.AVAILABLE, EventKind.UPDATED})
-
-
-def announce(tx: Transaction, instances: Sequence[FeedInstance], run_id: int | None) -> range:
-    """Append an event for each instance; to be called last in a transaction.
-
-    Returns:
-        The numbers of the events.
-    """
-    return events.append(tx, [_event(tx, each) for each in instances], run_id)
-
-
-def _event(tx: Transaction, instance: FeedInstance) -> NewEvent:
-    return NewEvent(
-        kind=EventKind.UPDATED if _is_there(tx, instance) else EventKind.AVAILABLE,
-        feed=instance.feed,
-        cluster=instance.cluster,
-        instance_key=instance.instance_key,
-        uri=instance.uri,
-    )
-
-
-def _is_there(tx: Transaction, instance: FeedInstance) -> bool:
-    """Return whether the file was last seen as present; an evicted file that comes again is new."""
-    return events.last_kind(tx, instance.feed, instance.cluster, instance.instance_key) in _THERE
 
 
 def enqueue_downstream(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 
 from toolkit.ledger.batches import creation
-from toolkit.ledger.batches.creation import announce, enqueue_downstream
+from toolkit.ledger.batches.creation import enqueue_downstream
 from toolkit.ledger.batches.errors import (
     BatchIsTaken,
     BatchNotPublished,
@@ -18,6 +18,7 @@ from toolkit.ledger.batches.errors import (
     UnlistableFile,
 )
 from toolkit.ledger.batches.rows import BatchFile, BatchRow, Downstream, FeedInstance, NewFile, attach, joined, tokens
+from toolkit.ledger.batches.updates import announce
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
 from toolkit.ledger.registry.lookup import RegisteredProcess

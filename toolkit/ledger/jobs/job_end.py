@@ -8,8 +8,9 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.ledger.batches import creation
-from toolkit.ledger.batches.creation import announce, enqueue_new
+from toolkit.ledger.batches.creation import enqueue_new
 from toolkit.ledger.batches.rows import FeedInstance, attach, joined
+from toolkit.ledger.batches.updates import JobUpdates, announce
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.current import Chain, Job, begun_job, chain_of, not_done, running_job
 from toolkit.ledger.jobs.errors import StepIsRunning, StepsNotDone
@@ -30,6 +31,7 @@ def halt_job(
     marking: str | None = None,
     outputs: Sequence[FeedInstance] = (),
     is_made_otherwise: bool = False,
+    updates: JobUpdates | None = None,
 ) -> HaltedJob:
     """Mark the completion of a job, publish its batch, enqueue it downstream, and archive what the job read.
 
@@ -37,8 +39,9 @@ def halt_job(
         tx: the transaction.
         ref: which job.
         marking: of the batch; None: the target marking, or the instance that the job ran for.
-        outputs: the instances that the batch stands for; an event goes out for each.
+        outputs: the instances that the batch stands for.
         is_made_otherwise: not the steps made it but a workflow for late data, so none of them need have succeeded.
+        updates: which outputs changed, and what else was updated; None: an event goes out for each output alone.
 
     Raises:
         UnknownProcess: the process was never registered.
@@ -63,7 +66,7 @@ def halt_job(
         marking=marking,
         downstream=downstream,
         archived=archived,
-        events=announce(tx, made, ended.run_id),
+        events=announce(tx, made, ended.run_id, updates),
     )
 
 
