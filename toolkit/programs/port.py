@@ -10,7 +10,7 @@ from typing import Protocol
 from toolkit.entities import Cluster, Engine, Workflow
 
 NOTHING_CHANGED = 99
-"""Exit code of a step that succeeded and changed nothing, as of Airflow's BashOperator: its outputs are not announced."""
+"""Exit code of a step that succeeded and changed nothing: its outputs are not announced (Airflow, BashOperator)."""
 GRACE_SECONDS = 10.0
 """Between asking the processes of a step to end and ending them."""
 
