@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 from tests.unit.planning.entities import cluster
+from toolkit.actions.model import NoTarget
 from toolkit.actions.result import TargetResult
 from toolkit.bootstrap.polling import poll_plans
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind
+from toolkit.process_runner.targets import ProcessDetail, StepItem
 from toolkit.result import Status, derive_status
 from toolkit.triggers.polling import PollFailure, PollReport
 
@@ -22,7 +24,8 @@ def _notes(report: PollReport) -> tuple[str, ...]:
 
 
 def _status(report: PollReport) -> Status:
-    results = [TargetResult(plan=each) for each in poll_plans(report, cluster())]
+    plans = poll_plans(report, cluster())
+    results = [TargetResult[NoTarget, StepItem, ProcessDetail](plan=each) for each in plans]
     return derive_status(outcome for each in results for outcome in each.outcomes())
 
 
