@@ -24,8 +24,8 @@ def _notes(report: PollReport) -> tuple[str, ...]:
 
 
 def _status(report: PollReport) -> Status:
-    plans = poll_plans(report, cluster())
-    results = [TargetResult[NoTarget, StepItem, ProcessDetail](plan=each) for each in plans]
+    results: list[TargetResult[NoTarget, StepItem, ProcessDetail]]
+    results = [TargetResult(plan=each) for each in poll_plans(report, cluster())]
     return derive_status(outcome for each in results for outcome in each.outcomes())
 
 
