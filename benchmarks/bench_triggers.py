@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -118,7 +119,7 @@ class Graph:
                     cluster="primary",
                     trigger=trigger,
                     schedule=each.process.schedule,
-                    compile=lambda each=each, trigger=trigger: rules.rule(each, trigger),
+                    compile=partial(rules.rule, each, trigger),
                 )
             )
         return found
@@ -214,10 +215,9 @@ def reported(name: str, found: Figures, peer: tuple[float, float] | None) -> boo
     print(f"  all due                               {rate:9.0f} decisions a second   goal: {RATE_GOAL:.0f}")
     print(f"  latency from event to run row         {found.latency * 1000:9.1f} ms")
     if peer is not None:
+        rates = f"{1 / peer[1]:9.0f} runs a second; ours {peer[1] * rate:.1f} times as fast"
         print(f"  {PEER}: nothing new                  {peer[0] * 1000:9.1f} ms")
-        print(
-            f"  {PEER}: all due                      {1 / peer[1]:9.0f} runs a second; ours {peer[1] * rate:.1f} times as fast"
-        )
+        print(f"  {PEER}: all due                      {rates}")
     is_quick = rate >= RATE_GOAL or name != "PostgreSQL"
     return max(found.idle.values()) <= IDLE_GOAL and growth <= GROWTH_GOAL and is_quick
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.ledger import triggers
@@ -85,9 +86,7 @@ class TriggerDecider:
         """
         positions = self.ledger.read(triggers.positions)
         chosen = _to_decide(consumers, positions)
-        return [
-            each for some in _parts(chosen) for each in self.ledger.write(lambda tx, some=some: self._apply(tx, some))
-        ]
+        return [each for some in _parts(chosen) for each in self.ledger.write(partial(self._apply, consumers=some))]
 
     def _apply(self, tx: Transaction, consumers: Sequence[TriggerConsumer]) -> list[ConsumerResult]:
         """Decide for consumers whose cursors this transaction locks; what others have decided meanwhile is over."""

@@ -77,7 +77,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
                 "validate",
             ],
         ),
-        ("schema d", ["datasource", "defaults"]),
+        ("schema d", ["dataset", "datasource", "defaults"]),
     ],
 )
 def test_what_stands_in_the_config_repo_and_what_feedctl_has_is_offered(
