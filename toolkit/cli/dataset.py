@@ -31,7 +31,7 @@ class GraphFormat(StrEnum):
     """One document, with a schema version."""
 
 
-class Missing(StrEnum):
+class MissingEnd(StrEnum):
     """End of a dataset that may be missing."""
 
     PRODUCER = "producer"
@@ -66,7 +66,7 @@ def list_datasets(
         typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Only feeds on this cluster."),
     ] = None,
     without: Annotated[
-        list[Missing] | None,
+        list[MissingEnd] | None,
         typer.Option("--without", metavar="END", help="Only those without a producer or a consumer; repeatable."),
     ] = None,
     time: _Time = None,
@@ -86,8 +86,8 @@ def list_datasets(
         each
         for each in report.datasets
         if cluster in {None, each.node.cluster}
-        and not (Missing.PRODUCER in missing and each.node.has_producer)
-        and not (Missing.CONSUMER in missing and each.node.has_consumer)
+        and not (MissingEnd.PRODUCER in missing and each.node.has_producer)
+        and not (MissingEnd.CONSUMER in missing and each.node.has_consumer)
     ]
     print_rows(
         repo.output,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.el import dataset_uri
+from toolkit.el import EPOCH, dataset_uri
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.vocabulary import ClusterRole, ScheduleMode
 from toolkit.planning.dataset_aliases import AmbiguousAlias, DatasetAliases
 from toolkit.planning.dataset_graph import DatasetGraph, DatasetNode, Link, LinkKind, Outside
+from toolkit.planning.process_io import ProcessSite
+from toolkit.planning.trigger_rules import TriggerRules
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -42,7 +44,7 @@ class _Builder:
             self._read(each, aliases)
         for feed in self.repository.feeds.values():
             self._copy(feed)
-        index = TriggerIndex(self.repository, _names(self.repository), aliases, self._known())
+        index = TriggerIndex.of(self.repository, self._known())
         triggers = {each.name: tuple(self._trigger(each, index)) for each in processes if each.trigger is not None}
         by_dataset: dict[str, list[str]] = defaultdict(list)
         for alias, datasets in aliases.feeds.items():
@@ -115,10 +117,6 @@ class _Builder:
             yield Outside.POLL
 
 
-def _names(repository: Repository) -> TriggerNames:
-    return TriggerNames.of(repository.feeds, repository.settings.datasets, repository.processes.values())
-
-
 def _resolved(uri: str, aliases: DatasetAliases) -> str:
     """Return the dataset of a written URI; one that is the place of several feeds stays as it is."""
     parsed = dataset_uri.parse(uri)
@@ -130,7 +128,7 @@ def _resolved(uri: str, aliases: DatasetAliases) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TriggerIndex:
-    """What finds the datasets of a trigger's entries.
+    """Datasets of the entries of triggers.
 
     Attributes:
         known: canonical URIs of all datasets, among which globs look.
@@ -138,13 +136,16 @@ class TriggerIndex:
 
     repository: Repository
     names: TriggerNames
-    aliases: DatasetAliases
+    rules: TriggerRules
+    places: Container[str]
     known: Collection[str]
 
     @classmethod
     def of(cls, repository: Repository, known: Collection[str]) -> TriggerIndex:
         """Return the index of a config repo; `known` are the canonical URIs of its datasets."""
-        return cls(repository, _names(repository), DatasetAliases.of(repository), known)
+        names = TriggerNames.of(repository.feeds, repository.settings.datasets, repository.processes.values())
+        rules = TriggerRules(repository, EPOCH)  # no time is in the datasets of an entry
+        return cls(repository, names, rules, DatasetAliases.of(repository).feeds, sorted(known))
 
     def datasets(self, process: Process) -> Iterator[str]:
         """Yield the datasets that can start a process, each once, on all its clusters."""
@@ -154,27 +155,19 @@ class TriggerIndex:
 
     def of_entry(self, entry: TriggerEntry, process: Process) -> Iterator[str]:
         """Yield the datasets of one entry, in which plain texts are resolved; a glob may have none."""
-        if entry.uri is not None:
-            yield from self._of_uri(entry.uri)
-            return
-        clusters = [entry.cluster] if entry.cluster else [each.name for each in process.clusters]
-        for feed in self._feeds(entry, process):
-            yield from (feed_uri(feed, cluster) for cluster in clusters)
+        yield from dict.fromkeys(uri for site in self._sites(process) for uri in self._on(entry, site))
 
-    def _of_uri(self, uri: str) -> Iterator[str]:
-        if not dataset_uri.is_glob(uri):
-            yield _resolved(uri, self.aliases)
-            return
-        glob = dataset_uri.parse_glob(uri)
-        yield from (each for each in sorted(self.known) if glob.matches(each))
+    def _on(self, entry: TriggerEntry, site: ProcessSite) -> Iterator[str]:
+        found = self.rules.datasets(entry, site)
+        yield from (uri for uri in sorted(found.named) if uri not in self.places)  # the feed stands for its place
+        if found.glob is not None:
+            yield from (uri for uri in self.known if found.glob.matches(uri))
 
-    def _feeds(self, entry: TriggerEntry, process: Process) -> Iterator[str]:
-        if entry.group is not None:
-            yield from sorted(name for name, feed in self.repository.feeds.items() if entry.group in feed.groups)
-        elif entry.feed is not None:
-            yield entry.feed
-        elif entry.input is not None:
-            yield process.inputs[entry.input].feed
+    def _sites(self, process: Process) -> Iterator[ProcessSite]:
+        for each in process.clusters:
+            cluster = self.repository.clusters.get(each.name)
+            if cluster is not None:
+                yield ProcessSite(process=process, cluster=cluster, feeds=self.repository.feeds)
 
 
 def next_run(process: Process, after: datetime) -> datetime | None:

@@ -19,6 +19,12 @@ from toolkit.planning.dataset_links import TriggerIndex, dataset_graph
 
 
 @remembered
+def _has_triggers(repository: Repository) -> bool:
+    """Return whether any process has one: without, the graph is not needed, which takes a while to make."""
+    return any(each.trigger is not None for each in repository.processes.values())
+
+
+@remembered
 def _graph(repository: Repository) -> DatasetGraph:
     return dataset_graph(repository)
 
@@ -42,6 +48,8 @@ class _Placed:
 
 
 def _entries(repository: Repository) -> Iterator[_Placed]:
+    if not _has_triggers(repository):
+        return
     index = TriggerIndex.of(repository, _graph(repository).nodes)
     for process in repository.processes.values():
         for place, entry in process.trigger.condition.placed() if process.trigger else ():
@@ -57,6 +65,8 @@ def _entries(repository: Repository) -> Iterator[_Placed]:
 
 def trigger_without_producer(context: LintContext) -> Iterator[Hit]:
     """Each entry of a trigger has a dataset that something updates; inputs have a rule of their own."""
+    if not _has_triggers(context.repository):
+        return
     graph, pipelines = _graph(context.repository), Pipelines.of(context)
     updated = [uri for uri, node in graph.nodes.items() if node.has_producer]
     for each in _entries(context.repository):
@@ -95,14 +105,14 @@ def _is_certain(context: LintContext, pipelines: Pipelines, each: _Placed, graph
         return False
     broken = (entry for entry in context.repository.entries.values() if entry.entity is None)
     return pipelines.complete and not any(
-        entry.kind is Kind.PROCESS and (each.datasets == () or "outlets" in entry.document) for entry in broken
+        not each.datasets or (entry.kind is Kind.PROCESS and "outlets" in entry.document) for entry in broken
     )
 
 
 def trigger_own_output(context: LintContext) -> Iterator[Hit]:
     """No process is triggered by what it updates itself."""
-    graph = _graph(context.repository)
     for each in _entries(context.repository):
+        graph = _graph(context.repository)
         own = [uri for uri in each.datasets if uri in graph.updates[each.process.name]]
         if own and each.process.trigger is not None and each.process.trigger.allow_cycle is None:
             yield Hit(
@@ -115,6 +125,8 @@ def trigger_own_output(context: LintContext) -> Iterator[Hit]:
 
 def trigger_cycle(context: LintContext) -> Iterator[Hit]:
     """No processes start each other in a circle."""
+    if not _has_triggers(context.repository):
+        return
     graph, processes = _graph(context.repository), context.repository.processes
     allowed = [name for name, each in processes.items() if each.trigger and each.trigger.allow_cycle is not None]
     for cycle in graph.cycles(allowed):
@@ -154,9 +166,11 @@ def trigger_valid_for(context: LintContext) -> Iterator[Hit]:
 
 def unused_dataset(context: LintContext) -> Iterator[Hit]:
     """A process reads or updates each dataset that `repo.yaml` lists."""
-    graph = _graph(context.repository)
-    if any(each.kind is Kind.PROCESS and each.entity is None for each in context.repository.entries.values()):
+    if not context.repository.datasets or any(
+        each.kind is Kind.PROCESS and each.entity is None for each in context.repository.entries.values()
+    ):
         return
+    graph = _graph(context.repository)
     for index, uri in enumerate(context.repository.datasets):
         node = graph.nodes[uri]
         if not node.producers and not node.consumers:
