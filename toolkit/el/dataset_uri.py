@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
@@ -125,6 +127,21 @@ class DatasetGlob:
     def matches(self, uri: str) -> bool:
         """Return whether the canonical text of a dataset's URI matches."""
         return _compiled(self.text).match(uri) is not None
+
+    def among(self, uris: Sequence[str]) -> Iterator[str]:
+        """Yield the texts that match, of many; only those with the same beginning are compared.
+
+        Args:
+            uris: canonical texts, sorted.
+        """
+        begin = re.split(r"[*?\[]", self.text, maxsplit=1)[0]
+        pattern = _compiled(self.text)
+        for position in range(bisect_left(uris, begin), len(uris)):
+            uri = uris[position]
+            if not uri.startswith(begin):
+                return
+            if pattern.match(uri) is not None:
+                yield uri
 
 
 @lru_cache(maxsize=1024)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ class _Builder:
             self._read(each, aliases)
         for feed in self.repository.feeds.values():
             self._copy(feed)
-        index = TriggerIndex.of(self.repository, self._known())
+        index = TriggerIndex.of(self.repository, self._known(), aliases.feeds)
         triggers = {each.name: tuple(self._trigger(each, index)) for each in processes if each.trigger is not None}
         by_dataset: dict[str, list[str]] = defaultdict(list)
         for alias, datasets in aliases.feeds.items():
@@ -131,21 +131,29 @@ class TriggerIndex:
     """Datasets of the entries of triggers.
 
     Attributes:
-        known: canonical URIs of all datasets, among which globs look.
+        places: physical URIs of feeds.
+        known: canonical URIs of all datasets, among which globs look, sorted.
     """
 
     repository: Repository
     names: TriggerNames
     rules: TriggerRules
     places: Container[str]
-    known: Collection[str]
+    known: Sequence[str]
 
     @classmethod
-    def of(cls, repository: Repository, known: Collection[str]) -> TriggerIndex:
-        """Return the index of a config repo; `known` are the canonical URIs of its datasets."""
+    def of(cls, repository: Repository, known: Iterable[str], places: Container[str] | None = None) -> TriggerIndex:
+        """Return the index of a config repo.
+
+        Args:
+            repository: all entities.
+            known: canonical URIs of its datasets.
+            places: physical URIs of all feeds; None: they are read.
+        """
         names = TriggerNames.of(repository.feeds, repository.settings.datasets, repository.processes.values())
         rules = TriggerRules(repository, EPOCH)  # no time is in the datasets of an entry
-        return cls(repository, names, rules, DatasetAliases.of(repository).feeds, sorted(known))
+        found = DatasetAliases.of(repository).feeds if places is None else places
+        return cls(repository, names, rules, found, sorted(known))
 
     def datasets(self, process: Process) -> Iterator[str]:
         """Yield the datasets that can start a process, each once, on all its clusters."""
@@ -161,7 +169,7 @@ class TriggerIndex:
         found = self.rules.datasets(entry, site)
         yield from (uri for uri in sorted(found.named) if uri not in self.places)  # the feed stands for its place
         if found.glob is not None:
-            yield from (uri for uri in self.known if found.glob.matches(uri))
+            yield from found.glob.among(self.known)
 
     def _sites(self, process: Process) -> Iterator[ProcessSite]:
         for each in process.clusters:

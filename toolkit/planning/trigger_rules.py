@@ -105,6 +105,11 @@ class TriggerRules:
         """Read when a trigger names a URI; the templates of all feeds are in it."""
         return DatasetAliases.of(self._repository)
 
+    @cached_property
+    def _places(self) -> Sequence[str]:
+        """The physical URIs of all feeds, sorted."""
+        return sorted(self._aliases.feeds)
+
     def _group(self, group: str, cluster: str) -> Iterator[str]:
         for feed in self._repository.feeds.values():
             if group in feed.groups and any(each.name == cluster for each in feed.clusters):
@@ -114,7 +119,7 @@ class TriggerRules:
         return EntryDatasets(named=frozenset({uri, *(each.text for each in self._aliases.feeds.get(uri, ()))}))
 
     def _of_glob(self, glob: DatasetGlob) -> EntryDatasets:
-        feeds = (found for alias, found in self._aliases.feeds.items() if glob.matches(alias))
+        feeds = (self._aliases.feeds[alias] for alias in glob.among(self._places))
         return EntryDatasets(named=frozenset(each.text for found in feeds for each in found), glob=glob)
 
     def _entry(self, entry: TriggerEntry, datasets: EntryDatasets, site: ProcessSite) -> CompiledEntry:

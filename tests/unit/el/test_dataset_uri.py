@@ -153,6 +153,16 @@ def test_globs_match_canonical_texts(glob: str, uri: str, *, matches: bool) -> N
     assert dataset_uri.parse_glob(glob).matches(uri) is matches
 
 
+@given(
+    st.lists(st.text("ab/", min_size=1, max_size=5), max_size=12),
+    st.text("ab/*?", min_size=1, max_size=5).filter(dataset_uri.is_glob),
+)
+def test_a_glob_finds_the_same_among_many_as_one_by_one(texts: list[str], text: str) -> None:
+    glob = dataset_uri.DatasetGlob(f"x:{text}")
+    uris = sorted(f"x:{each}" for each in texts)
+    assert list(glob.among(uris)) == [each for each in uris if glob.matches(each)]
+
+
 def test_a_path_and_its_uri_are_one_dataset() -> None:
     path = CanonicalPath.parse("hdfs://nn:8020/data/with space/ü%")
     text = dataset_uri.path_uri(path)

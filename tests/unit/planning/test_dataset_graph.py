@@ -107,6 +107,14 @@ def test_a_place_of_a_feed_in_a_trigger_is_the_feed() -> None:
     assert found.nodes[uri("alone")].aliases == ("file:///data/alone",)
 
 
+def test_a_glob_of_places_is_of_the_feeds_there() -> None:
+    texts = {
+        **SHOP,
+        "processes/report.yaml": process("report", "schedule: never\ntrigger: {any: ['file:///data/*']}\n"),
+    }
+    assert graph(texts).triggers["report"] == (uri("alone"), uri("raw"), uri("sums"))
+
+
 def test_what_lies_around_a_dataset_leaves_the_rest_out() -> None:
     around = graph(SHOP).around([uri("raw", "backup")])
     assert list(around.nodes) == [uri("raw", "backup"), uri("raw")]
