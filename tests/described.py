@@ -44,7 +44,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "migrate": (DocumentName.MIGRATION, "report"),
         "status": (DocumentName.STATUS, "overview"),
         "table": (DocumentName.TABLE_DIFF, "diff"),
-        "dataset": (DocumentName.DATASET, "graph" if sub == "graph" else "list"),
+        "dataset": (DocumentName.DATASET, sub if sub in {"graph", "gc"} else "list"),
         "event": (DocumentName.EVENT, "list" if sub == "list" else "answer"),
         "verify": (DocumentName.VERIFY, "verification"),
         "instance": (DocumentName.INSTANCE, _INSTANCE_FORMS.get(sub, "answer")),

@@ -148,6 +148,31 @@ def graph(
     sys.stdout.writelines(f"{on_one_line(line)}\n" for line in lines)
 
 
+@app.command("gc")
+@flat
+def collect(
+    *,
+    keep: Annotated[
+        str, typer.Option("--keep", metavar="FREQUENCY", help="Events younger than this stay, for example days(90).")
+    ] = "days(90)",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")] = False,
+    repo: AnswerFlags,
+) -> None:
+    """Remove events that every consumer has read, and what is left of triggers and datasets that left the repo."""
+    from toolkit.cli.options import print_answer
+    from toolkit.clock import SystemClock
+    from toolkit.el import Frequency
+    from toolkit.el.frequency import shift
+    from toolkit.management.event_gc import collect_garbage
+    from toolkit.rendering.events import garbage_document, garbage_lines
+    from toolkit.runs.recorder import current_user
+
+    before = shift(SystemClock().now(), Frequency.parse(keep), -1)
+    with repo.opened(writing=not dry_run) as (ledger, repository):
+        found = collect_garbage(ledger, repository, before, current_user(), is_dry=dry_run)
+    print_answer(repo.output, garbage_document(found, is_dry=dry_run), *garbage_lines(found, is_dry=dry_run))
+
+
 def _instant(text: str | None) -> datetime:
     from toolkit.cli.option_values import instant_of
     from toolkit.clock import SystemClock

@@ -33,6 +33,11 @@ def consumer_name(process: str, cluster: str) -> str:
     return f"{_PREFIX}{process}@{cluster}"
 
 
+def is_trigger(consumer: str) -> bool:
+    """Return whether a consumer of events is a trigger."""
+    return consumer.startswith(_PREFIX)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriggerCursor:
     """Progress of a consumer.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.ledger.errors import moment
 from toolkit.rendering.columns import Columns, ResultColumn
 
 if TYPE_CHECKING:
+    from toolkit.ledger.event_gc import CollectedGarbage
     from toolkit.ledger.events import Event
     from toolkit.ledger.external_events import EmittedEvent
 
@@ -34,6 +36,28 @@ EVENT_COLUMNS = _EVENT.headings
 event_rows = _EVENT.rows
 event_document = _EVENT.document
 event_documents = _EVENT.documents
+
+
+def garbage_document(found: CollectedGarbage, *, is_dry: bool) -> dict[str, object]:
+    """Return the result of garbage collection."""
+    return {
+        "dry_run": is_dry,
+        "events": found.events,
+        "consumers": list(found.consumers),
+        "datasets": list(found.datasets),
+        "read_by_all": found.floor,
+        "slowest": found.slowest or None,
+    }
+
+
+def garbage_lines(found: CollectedGarbage, *, is_dry: bool) -> Iterator[str]:
+    """Yield the result of garbage collection for people."""
+    verb = "would be removed" if is_dry else "removed"
+    yield f"{found.events} events {verb}"
+    if found.slowest:
+        yield f"every consumer has read up to event {found.floor}; the last one is {found.slowest}"
+    yield from (f"the cursor of {each}, which is not in the config repo, {verb}" for each in found.consumers)
+    yield from (f"dataset {each}, which the config repo does not name, {verb}" for each in found.datasets)
 
 
 def emitted_document(emitted: EmittedEvent) -> dict[str, object]:

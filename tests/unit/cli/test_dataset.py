@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from tests.unit.cli.running import Feedctl
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.tables import event
 
 pytestmark = pytest.mark.usefixtures("repo", "cli_ledger")
 
@@ -73,3 +77,24 @@ def test_the_graph_around_a_dataset_leaves_the_rest_out(feedctl: Feedctl) -> Non
 def test_a_repo_without_a_ledger_has_a_graph(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FEEDCTL_LEDGER")
     assert feedctl("dataset", "graph", "--format", "dot").out.startswith("digraph datasets {\n")
+
+
+def test_garbage_is_collected(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    feedctl("event", "emit", CLICKS, "--key", NOON)
+    feedctl("event", "emit", CLICKS, "--key", NOON)
+    feedctl("event", "emit", "s3://bucket/orders")
+    assert feedctl("dataset", "gc").out == "0 events removed\n"
+    cli_ledger.write(lambda tx: tx.execute(event.update().values(recorded_at=tx.now() - timedelta(days=91))))
+    assert feedctl("dataset", "gc", "--keep", "days(92)").out == "0 events removed\n"
+    planned = feedctl("dataset", "gc", "--dry-run")
+    gone = "dataset s3://bucket/orders, which the config repo does not name, would be removed"
+    assert planned.out == f"2 events would be removed\n{gone}\n"
+    assert len(feedctl("event", "list", *JSON).document["events"]) == 3
+    found = feedctl("dataset", "gc", *JSON).document
+    assert (found["dry_run"], found["events"], found["datasets"]) == (False, 2, ["s3://bucket/orders"])
+    assert [each["event"] for each in feedctl("event", "list", *JSON).document["events"]] == [2]
+
+
+def test_garbage_is_kept_for_a_frequency(feedctl: Feedctl) -> None:
+    ran = feedctl("dataset", "gc", "--keep", "nonsense")
+    assert (ran.code, ran.out) == (2, "")
