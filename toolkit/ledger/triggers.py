@@ -112,7 +112,7 @@ def lock(tx: Transaction, consumers: Collection[str]) -> dict[str, TriggerCursor
     return found
 
 
-_UPDATE = (
+UPDATE_COLUMNS = (
     event.c.sequence,
     event.c.dataset,
     event.c.feed,
@@ -123,7 +123,7 @@ _UPDATE = (
     event.c.chain,
 )
 _UPDATES = (
-    sa.select(*_UPDATE)
+    sa.select(*UPDATE_COLUMNS)
     .where(
         event.c.sequence > given(event.c.sequence, "after"),
         event.c.sequence <= given(event.c.sequence, "last"),
@@ -136,10 +136,11 @@ def updates(tx: Transaction, after: int, last: int) -> list[Update]:
     """Return the events after one number up to another, in order of commit."""
     if after >= last:
         return []
-    return [_update(row) for row in tx.execute(_UPDATES, {"after": after, "last": last})]
+    return [update_of(row) for row in tx.execute(_UPDATES, {"after": after, "last": last})]
 
 
-def _update(row: sa.Row[Any]) -> Update:
+def update_of(row: sa.Row[Any]) -> Update:
+    """Return the update of a row of `UPDATE_COLUMNS`."""
     return Update(
         sequence=row.sequence,
         dataset=row.dataset,
@@ -168,11 +169,11 @@ def pending(tx: Transaction, consumers: Collection[str]) -> dict[str, list[Pendi
     """Return the updates that wait, by the name of the consumer, in order of commit."""
     found: dict[str, list[Pending]] = {}
     for chunk in in_chunks(sorted(consumers)):
-        columns = (waiting.c.consumer, waiting.c.process_key, *_UPDATE)
+        columns = (waiting.c.consumer, waiting.c.process_key, *UPDATE_COLUMNS)
         wanted = sa.select(*columns).join_from(waiting, event, event.c.sequence == waiting.c.sequence)
         of_them = wanted.where(waiting.c.consumer.in_(chunk))
         for row in tx.execute(of_them.order_by(waiting.c.sequence, waiting.c.process_key)):
-            one = Pending(update=_update(row), process_key=row.process_key)
+            one = Pending(update=update_of(row), process_key=row.process_key)
             found.setdefault(row.consumer, []).append(one)
     return found
 
