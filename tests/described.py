@@ -46,6 +46,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "table": (DocumentName.TABLE_DIFF, "diff"),
         "dataset": (DocumentName.DATASET, sub if sub in {"graph", "gc"} else "list"),
         "event": (DocumentName.EVENT, "list" if sub == "list" else "answer"),
+        "explain": (DocumentName.TRIGGER, "explanation"),
         "verify": (DocumentName.VERIFY, "verification"),
         "instance": (DocumentName.INSTANCE, _INSTANCE_FORMS.get(sub, "answer")),
         "run": (DocumentName.RUN, "step" if sub.endswith("-step") else f"log-{third}" if sub == "log" else sub),

@@ -19,6 +19,7 @@ from toolkit.cli import (
     el,
     entity,
     event,
+    explain,
     export,
     hold,
     instance,
@@ -44,6 +45,7 @@ app.add_typer(run_calls, name="run")
 app.add_typer(el.app, name="el")
 app.add_typer(dataset.app, name="dataset")
 app.add_typer(event.app, name="event")
+app.add_typer(explain.app, name="explain")
 app.add_typer(hold.app, name="hold")
 app.add_typer(admin.app, name="admin")
 app.add_typer(retention.app, name="retention")

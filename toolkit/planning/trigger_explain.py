@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolkit.entities.vocabulary import Coalesce, GroupBy
@@ -46,6 +46,8 @@ class TriggerFacts:
         before_start: committed before the consumer began to read.
         is_paused: the process is suspended.
         is_new: no decision was made for it so far.
+        slots: so many runs may be created now (`max_queued`); None: any number.
+        open_runs: runs that are not over, by their process instance; one instance has one at a time.
     """
 
     pending: Sequence[Pending] = ()
@@ -55,6 +57,8 @@ class TriggerFacts:
     before_start: Sequence[Update] = ()
     is_paused: bool = False
     is_new: bool = False
+    slots: int | None = None
+    open_runs: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +111,7 @@ class TriggerExplanation:
         is_due: the next decision creates a run.
         condition: of the trigger, in words.
         entries: in the order of the process.
-        waits_for: obstacles to a run besides its data.
+        obstacles: to a run, besides missing data.
         runs: those that consumed updates for the instance, oldest first.
     """
 
@@ -115,7 +119,7 @@ class TriggerExplanation:
     is_due: bool
     condition: str
     entries: Sequence[ExplainedEntry]
-    waits_for: Sequence[str] = ()
+    obstacles: Sequence[str] = ()
     runs: Sequence[int] = ()
 
 
@@ -139,24 +143,29 @@ def explain_trigger(
         expected: what each entry reads at the instance, in the order of the entries.
     """
     live = _live(rule, facts, now)
-    due = decide(rule, facts.pending, facts.unread, now, is_paused=facts.is_paused)
     known = list(_known(rule, facts, live, process_key))
     entries = rule.entries()
     texts = [*expected, *[""] * len(entries)]
     explained = [_entry(rule, each, known, process_key, text) for each, text in zip(entries, texts, strict=False)]
-    is_due = any(
-        run.process_key == process_key or run.first_key <= process_key < run.process_key
-        for run in due.runs
-        if run.process_key == process_key or run.first_key
-    )
+    obstacles = tuple(_obstacles(rule, facts, now, process_key))
     return TriggerExplanation(
         process_key=process_key,
-        is_due=is_due,
+        is_due=not obstacles and _has_run(_due(rule, facts, now), process_key),
         condition=_words(rule.condition),
         entries=tuple(explained),
-        waits_for=tuple(_obstacles(rule, facts, due, process_key)),
+        obstacles=obstacles,
         runs=tuple(sorted({each.run_id for each in known if each.run_id is not None})),
     )
+
+
+def _due(rule: TriggerRule, facts: TriggerFacts, now: datetime) -> TriggerDecision:
+    """Return what a pass would decide, if there were any number of slots."""
+    return decide(rule, facts.pending, facts.unread, now)
+
+
+def _has_run(decision: TriggerDecision, process_key: str) -> bool:
+    """Return whether a decision has a run for an instance, alone or in a range."""
+    return any((run.first_key or run.process_key) <= process_key <= run.process_key for run in decision.runs)
 
 
 def _live(rule: TriggerRule, facts: TriggerFacts, now: datetime) -> TriggerDecision:
@@ -211,15 +220,22 @@ def _identity(update: Update) -> tuple[str, str]:
     return update.dataset, update.instance_key or f"#{update.sequence}"
 
 
-def _obstacles(rule: TriggerRule, facts: TriggerFacts, due: TriggerDecision, process_key: str) -> Iterator[str]:
+def _obstacles(rule: TriggerRule, facts: TriggerFacts, now: datetime, process_key: str) -> Iterator[str]:
+    due = _due(rule, facts, now)
     if facts.is_new:
-        yield "its first look: no trigger run has asked for its events so far"
+        yield "waits for the first pass of trigger.py: no pass has read its events so far"
     if facts.is_paused:
-        yield "its resume: the process is suspended"
+        yield "waits for `feedctl entity resume`: the process is suspended"
     if not rule.may_run(process_key):
-        yield "the time of the instance (`schedule: and`)"
+        yield "waits for the time of the instance (`schedule: and`)"
     if any(each.reason is Ignored.COALESCED and each.pending.process_key == process_key for each in due.dropped):
-        yield "nothing: a run of a newer instance stands for it (`coalesce: latest`)"
+        yield "a run of a newer instance stands for it (`coalesce: latest`)"
+    if not _has_run(due, process_key):
+        return
+    if process_key in facts.open_runs:
+        yield f"waits for the end of run {facts.open_runs[process_key]}, which is of the same instance"
+    if not _has_run(decide(rule, facts.pending, facts.unread, now, facts.slots), process_key):
+        yield "waits for a slot: as many runs are ready or running as `max_queued` allows"
 
 
 def _words(part: CompiledCondition | CompiledEntry) -> str:

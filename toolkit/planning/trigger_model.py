@@ -70,6 +70,7 @@ class CompiledEntry:
         keys: the process instances that read the updated instance, by its key; empty: none does.
         min_count: so many updates of different instances; updates that name no instance count each.
         datasets: canonical URIs of all datasets that can match; None: any, so that each update is compared.
+        input: the input of the process that it is; empty: it is none.
     """
 
     name: str
@@ -77,6 +78,7 @@ class CompiledEntry:
     keys: Callable[[Update], Sequence[str]]
     min_count: int = 1
     datasets: frozenset[str] | None = None
+    input: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -135,6 +135,7 @@ class TriggerRules:
             keys=readers.keys,
             min_count=entry.min_count,
             datasets=datasets.named if datasets.glob is None else None,
+            input=entry.input or "",
         )
 
     def _age(self, frequency: Frequency | None, timezone: str = "UTC") -> timedelta | None:

@@ -89,6 +89,7 @@ class _Intake:
         self._entries = rule.entries()
         self._readers: dict[int, list[tuple[CompiledEntry, Sequence[str]]]] = {}
         self._live: dict[tuple[str, str], list[Pending]] = {}
+        self._taken_again: set[int] = set()
         self.dropped: list[Dropped] = []
 
     @property
@@ -114,14 +115,28 @@ class _Intake:
         return (entry for entry, keys in self._readers_of(each.update) if each.process_key in keys)
 
     def _take_pending(self, each: Pending) -> None:
-        if self._is_expired(each.update):
+        if bool(each.process_key) is not (self._rule.by is GroupBy.KEY):
+            self._take_again(each.update)
+        elif self._is_expired(each.update):
             self._drop(each, Ignored.EXPIRED)
         elif not any(self.readers(each)):
             self._drop(each, Ignored.NO_INSTANCE)
         else:
             self._keep(each)
 
+    def _take_again(self, update: Update) -> None:
+        """Sort an update, once, that waits since the trigger had another `by`."""
+        if update.sequence not in self._taken_again:
+            self._taken_again.add(update.sequence)
+            self._take_update(update)
+
     def _take_new(self, update: Update) -> None:
+        if self._drops_new and update.kind in self._rule.on:
+            self._drop(Pending(update=update), Ignored.PAUSED)
+        else:
+            self._take_update(update)
+
+    def _take_update(self, update: Update) -> None:
         reason = self._reason(update)
         if reason is not None:
             self._drop(Pending(update=update), reason)
@@ -132,8 +147,6 @@ class _Intake:
     def _reason(self, update: Update) -> Ignored | None:
         if update.kind not in self._rule.on:
             return Ignored.OTHER_KIND
-        if self._drops_new:
-            return Ignored.PAUSED
         if self._rule.by is GroupBy.KEY and not update.instance_key:
             return Ignored.WITHOUT_KEY
         if self._is_expired(update):

@@ -42,6 +42,8 @@ class DocumentName(StrEnum):
     """`feedctl dataset COMMAND --output json`, and `feedctl dataset graph --format json`."""
     EVENT = "event"
     """`feedctl event COMMAND --output json`."""
+    TRIGGER = "trigger"
+    """`feedctl explain trigger --output json`."""
     AUDIT = "audit"
     """A line of the audit file."""
 

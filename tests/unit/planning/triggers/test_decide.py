@@ -88,6 +88,17 @@ def test_what_waits_for_an_instance_that_no_longer_reads_it_is_dropped() -> None
     assert dropped(decide(rule(all_of("a")), waited, [], NOW)) == [(1, "05", "no_instance")]
 
 
+def test_what_waits_is_not_lost_when_the_trigger_changes_from_any_update_to_keys_or_back() -> None:
+    reads = {"01": ["01", "02"]}
+    condition = all_of(entry("a", reads=reads), "b")
+    keyed, whole = rule(condition, on_pause=OnPause.DROP), rule(condition, by=GroupBy.ANY_UPDATE)
+    of_days = decide(keyed, [], [update(1, "a", "01")], NOW)
+    of_process = decide(whole, of_days.pending, [], NOW)
+    assert (waiting(of_days), waiting(of_process)) == ([(1, "01"), (1, "02")], [(1, "")])
+    again = decide(keyed, of_process.pending, [], NOW, is_paused=True)
+    assert (waiting(again), dropped(again)) == ([(1, "01"), (1, "02")], [])
+
+
 def test_only_the_kinds_of_on_count() -> None:
     new = [update(1, "a", "01", kind="updated")]
     assert dropped(decide(rule(all_of("a")), [], new, NOW)) == [(1, "", "other_kind")]
