@@ -36,7 +36,7 @@ class ConsumedUpdate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriggerFacts:
-    """What the ledger has of the updates of one consumer, each in order of commit.
+    """Records of the updates of one consumer in the ledger, each in order of commit.
 
     Attributes:
         pending: read, and waiting.
