@@ -25,7 +25,7 @@ class DocumentName(StrEnum):
     VERIFY = "verify"
     """`feedctl verify --output json`."""
     PROCESS_RUN = "process_run"
-    """The same of processes, of `late_check`, and of `feedctl backfill`."""
+    """The same of processes, of `late_check` and `trigger`, and of `feedctl backfill`."""
     LINT = "lint"
     """`feedctl lint --format json`."""
     MIGRATION = "migration"
