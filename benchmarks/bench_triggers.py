@@ -239,8 +239,9 @@ def main() -> int:
         if not options.no_peer:
             try:
                 server.create_database("airflow")
-                os.environ["FEEDCTL_BENCH_ASSETS"] = str(options.size)
-                airflow = stack.enter_context(running_airflow(server.url("airflow"), "airflow_assets.py"))
+                size = {"FEEDCTL_BENCH_ASSETS": str(options.size)}
+                found_peer = running_airflow(server.url("airflow"), "airflow_assets.py", "asset_dags", size)
+                airflow = stack.enter_context(found_peer)
                 peer = of_peer(airflow, options.rounds)
             except NoPeer as error:
                 print(f"{PEER} was not measured: {error}")

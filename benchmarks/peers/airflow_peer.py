@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -51,19 +51,23 @@ class AirflowPeer:
 
 
 @contextmanager
-def running_airflow(url: str, serving: str = "airflow_runs.py") -> Iterator[AirflowPeer]:
+def running_airflow(
+    url: str, serving: str = "airflow_runs.py", dags: str = "dags", more: Mapping[str, str] | None = None
+) -> Iterator[AirflowPeer]:
     """The peer on an empty database, with its tables made by itself.
 
     Args:
         url: of the database.
         serving: the program beside this file that answers.
+        dags: the folder of DAGs beside this file.
+        more: environment variables of the program and the DAGs.
 
     Raises:
         NoPeer: it could not be installed, or not be set up.
     """
     python = airflow_python()
     with tempfile.TemporaryDirectory(prefix="feedctl-airflow-") as home:
-        environment = _environment(url, home)
+        environment = {**_environment(url, home, dags), **(more or {})}
         for command in (["db", "migrate"], ["dags", "reserialize"]):
             _quietly([python, "-m", "airflow", *command], environment)
         program = [python, str(_HERE / serving)]
@@ -92,11 +96,11 @@ def airflow_python() -> str:
     return str(python)
 
 
-def _environment(url: str, home: str) -> dict[str, str]:
+def _environment(url: str, home: str, dags: str) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "AIRFLOW_HOME": home,
-        "AIRFLOW__CORE__DAGS_FOLDER": str(_HERE / "dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(_HERE / dags),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": url,
         "AIRFLOW__LOGGING__LOGGING_LEVEL": "ERROR",
