@@ -72,7 +72,7 @@ class TriggerRuns(Runs):
             self._put(f"feeds/{name}.yaml", FEED.format(name=name, flag="availability_flag: _SUCCESS"))
             self._put(f"processes/make_{name}.yaml", PRODUCER.format(name=name))
         self._put("processes/report.yaml", CONSUMER.format(schedule=schedule, trigger=condition, more=more))
-        script = f"mkdir -p $made\necho $RANDOM > $made/part-0\ntouch $made/_SUCCESS\n{make}"
+        script = f"mkdir -p $made\ndate +%s%N > $made/part-0\ntouch $made/_SUCCESS\n{make}"
         for name, text in (("make", script), ("report", report or self.saying("report"))):
             self._put(f"workflows/{name}.sh", f"#!/bin/sh\nset -e\n{text}\n").chmod(0o755)
 
