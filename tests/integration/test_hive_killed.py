@@ -78,11 +78,11 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
     )
     files = copies.target.end.files("", hidden=True)
     with Reader(copies.target, [before, already]) as reader:
-        run = copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS)
-        _wait_for_effects(copies, run.pid)
-        time.sleep(chance.uniform(0, 0.6))
-        os.killpg(run.pid, signal.SIGKILL)
-        run.communicate()
+        with copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS) as run:
+            _wait_for_effects(copies, run.pid)
+            time.sleep(chance.uniform(0, 0.6))
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
         is_midway = copies.target.end.files("", hidden=True) != files
         deadline = time.monotonic() + _DEADLINE_SECONDS
         code, result = copies.replicated(*RANGE)
