@@ -196,7 +196,7 @@ def test_the_instance_says_why_it_ran_again(runs: Lateness, capsys: pytest.Captu
     assert runs.check()[0] == 0
     capsys.readouterr()
     repo = str(runs.directory / "repo")
-    assert run_app(main.app, ["instance", "status", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+    assert main.main(["instance", "status", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
     assert "late data: clicks of 2026-03-01T00:00Z: added part-1" in capsys.readouterr().out
 
 
@@ -220,7 +220,7 @@ def test_a_late_run_that_somebody_kills_does_not_come_back_by_the_same_check(run
         while len(runs.output()) < 2:
             assert checking.poll() is None
             time.sleep(0.05)
-        assert run_app(main.app, ["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+        assert main.main(["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
         assert checking.wait(timeout=60) != 0
     assert runs.checks() == [("01:00", "late")]
     assert runs.check()[0] == 0
@@ -232,7 +232,7 @@ def test_a_rerun_that_a_person_has_ordered_is_left_to_the_next_process_run(runs:
     assert runs.run()[0] == 0
     runs.drop()
     order = ["instance", "rerun", "count", "--start", KEYS[0], "--force", "--config-repo", f"{runs.directory}/repo"]
-    assert run_app(main.app, order) == 0
+    assert main.main(order) == 0
     flag = runs.at("clicks", KEYS[0]) / "_SUCCESS"
     if waits:  # the order has begun once, and waits for its input
         flag.unlink()
