@@ -49,7 +49,7 @@ def test_the_boundary_asks_for_the_variables_and_others_are_handed_them() -> Non
 )
 def test_a_docstring_begins_with_a_verb_or_a_noun(opening: str) -> None:
     (message,) = openings("toolkit/a.py", f'def f() -> None:\n    """{opening}"""')
-    assert message == f"toolkit/a.py:2: a docstring begins with {opening.split(maxsplit=1)[0].strip('.')!r}"
+    assert message == f"toolkit/a.py:2: a docstring begins with {opening.split(maxsplit=1)[0]!r}"
     assert list(openings("toolkit/a.py", 'def f() -> None:\n    """Return the size. What is gone has none."""')) == []
 
 
