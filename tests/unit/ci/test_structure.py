@@ -44,7 +44,7 @@ def test_the_boundary_asks_for_the_variables_and_others_are_handed_them() -> Non
         "Whoever asks.",
         "See `A.b`.",
         "Whether it is.",
-        "Where.",
+        "Where it is.",
     ],
 )
 def test_a_docstring_begins_with_a_verb_or_a_noun(opening: str) -> None:
