@@ -30,7 +30,7 @@ def all_below(pid: int) -> list[int]:
 
 
 def validators_of(jvm: int) -> list[int]:
-    """Return the processes of a run's validation: its spark-submit, the Python of it, and those between them and the run."""
+    """Return the processes that validate for a run: spark-submit, its Python, and those between them and the run."""
     return [each for each in all_below(jvm) if b"quality/spark_job.py" in _command(each)]
 
 

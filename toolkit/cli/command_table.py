@@ -118,7 +118,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "quality": CommandEntry(
         "quality",
         "app",
-        'Verdicts on data before they are announced; `spark-submit "$(feedctl entrypoint validate)"` judges by hand.',
+        'Validation results of data; `spark-submit "$(feedctl entrypoint validate)"` validates by hand.',
     ),
 }
 """In the order of the help, which has commands first and groups after them."""

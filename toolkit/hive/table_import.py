@@ -87,7 +87,7 @@ class TableImport(Mode):
         blank, work = self.context.plan, self.context.work
         contents = self.source.contents(blank.target, work)
         if contents.table.kind.is_view and blank.target.validation is not None:
-            message = f"{contents.table.name} is a view, which has no data to be judged; take `quality` from the feed"
+            message = f"{contents.table.name} is a view, which has no data to validate; take `quality` from the feed"
             return replace(blank, failed=Problem(code=QUALITY_UNKNOWN, message=message))
         return ImportPlanner(context=self.context, reader=self.catalog.reader(work)).planned(contents)
 
@@ -337,5 +337,5 @@ def _source_changed(item: TableItem) -> ItemResult[TableItem]:
 
 def _incomplete(item: TableItem) -> ItemResult[TableItem]:
     """Return the failure of an item that was validated together with partitions that cannot be registered."""
-    why = "other partitions of what was judged cannot be registered, and the verdict is on all of it; run again"
+    why = "other partitions of the same validation cannot be registered, and its result is of all of them; run again"
     return ItemResult.failed(item, QUALITY_UNKNOWN, f"{item.name or item.uri}: {why}")

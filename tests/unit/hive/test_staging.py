@@ -45,7 +45,7 @@ class WordValidator:
             raise QualityFailed(unit=written.unit, why="a bad row", digest=self.digest)
         self.permitted.add(self.digest)
         self.after()
-        return Publishable(digest=self.digest, notes=("judged",))
+        return Publishable(digest=self.digest, notes=("validated",))
 
     def may_publish(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
         raise AssertionError(written, is_copy, by)
@@ -95,7 +95,7 @@ def test_what_passes_is_judged_once_as_a_whole_and_then_registered(
     scene, validator = staged_scene(tmp_path, store=store)
     assert done(scene.ran()) == ["table", "add", "add"]
     assert scene.rows() == dict.fromkeys(NAMES, both("old"))
-    assert scene.notes == ["judged"]
+    assert scene.notes == ["validated"]
     assert waiting(scene) == []
     (requested,) = validator.requested
     assert requested.unit == f"{TO}@{KEY}"
@@ -229,7 +229,7 @@ def test_a_view_cannot_be_judged(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path, validator=WordValidator())
     view = replace(table_of(FROM, ""), kind=TableKind.VIEW, view_original="SELECT 1", view_expanded="SELECT 1")
     scene.source.create_table(replace(view, storage=replace(TEXT, location=None)))
-    with pytest.raises(AssertionError, match="has no data to be judged"):
+    with pytest.raises(AssertionError, match="has no data to validate"):
         list(scene.ran(whole=True))
 
 

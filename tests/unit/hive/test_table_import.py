@@ -69,7 +69,7 @@ class Scene:
         root: a directory of this test.
         key: of the instance; of the whole table the time of the run.
         rules: how the table comes.
-        validator: validates it; None: it is not judged.
+        validator: validates it; None: it is not validated.
         cluster: both sides, as far as places go.
         store: of the target and the source; what counts its effects is given.
     """
