@@ -13,7 +13,7 @@ from typer.models import TyperInfo
 from toolkit import __version__
 from toolkit.cli.boundary import program_name, run_app, run_process
 from toolkit.cli.command_table import COMMANDS
-from toolkit.cli.completion import is_completing
+from toolkit.cli.completion import is_completing, is_installing
 
 _NEED_NO_COMMAND = {"", "--help", "--version"}
 """First arguments that the names of the commands and their lines of help answer."""
@@ -54,9 +54,9 @@ def program_of(argv: Sequence[str]) -> typer.Typer:
     named = argv[0] if argv else ""
     if named in COMMANDS:
         return _requested(_program([named]), argv)
-    if (named in _NEED_NO_COMMAND or not named.startswith("-")) and not is_completing(program_name()):
-        return outline()
-    return whole_program()
+    if is_completing(program_name()):
+        return outline() if is_installing(program_name()) else whole_program()
+    return outline() if named in _NEED_NO_COMMAND or not named.startswith("-") else whole_program()
 
 
 def whole_program() -> typer.Typer:

@@ -156,3 +156,11 @@ def test_a_command_that_is_none_is_answered_with_the_nearest_ones(
 def test_a_command_after_the_end_of_options_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--", "el", "eval", "today(0,0)", "--time", "2026-03-01T06:40Z"]) == 0
     assert capsys.readouterr().out == "2026-03-01T00:00Z\n"
+
+
+def test_the_script_of_a_shell_is_printed_without_loading_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["feedctl"])
+    monkeypatch.setenv("_FEEDCTL_COMPLETE", "source_bash")
+    assert len(program_of([]).registered_groups) == 0
+    monkeypatch.setenv("_FEEDCTL_COMPLETE", "complete_bash")
+    assert len(program_of([]).registered_groups) > 0
