@@ -20,7 +20,7 @@ from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.availability import is_there
 from toolkit.catalog.errors import CatalogError, NoSuchTable
 from toolkit.errors import StopRequested, Unavailable
-from toolkit.hive.batches import Mode, result_of
+from toolkit.hive.batches import Mode, Unregistered, result_of
 from toolkit.hive.import_plan import ImportPlanner
 from toolkit.hive.locations import (
     UsedLocations,
@@ -31,6 +31,7 @@ from toolkit.hive.locations import (
     remove_staging,
 )
 from toolkit.hive.registration import TableRegistration
+from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
@@ -92,23 +93,41 @@ class TableImport(Mode):
         return ImportPlanner(context=self.context, reader=self.catalog.reader(work)).planned(contents)
 
     @override
-    def recover(self, left: Sequence[Item]) -> None:
-        """Remove data in directories of dead runs that no partition uses."""
+    def recover(self, left: Sequence[Item]) -> Unregistered:
+        """Remove data in directories of dead runs that no partition uses, nor will use by a late call."""
         context, root, system = self.context, self.context.root, self.context.system
+        runs = {item.run_id for item in left}
+        # Before the metastore is asked: a call that comes after it must find its data.
+        called = {run for run in runs if self._mark(str(run)).may_be_called()}
+        removed: set[Item] = set()
+        kept: set[Item] = set()
         for item in left:
             data = left_data(item, context, self.source.uri)
-            if data is not None and self._used.is_free(data):
-                remove_wholly(system, data, root)
-                remove_emptied(system, data, root)
+            if data is None or not self._used.is_free(data):
+                continue
+            is_of_call = item.kind != TableStep.CLEAN and is_there(system, data)
+            if is_of_call and item.run_id in called:
+                kept.add(item)
+                continue
+            removed |= {item} if is_of_call else set()
+            remove_wholly(system, data, root)
+            remove_emptied(system, data, root)
         contents = context.plan.detail.contents
         alone = "" if contents is None or contents.table.keys else context.target.table.table
-        for run in {item.run_id for item in left}:
+        for run in runs - {item.run_id for item in kept}:
+            self._mark(str(run)).remove()
             remove_staging(system, root, str(run), alone)
+        return Unregistered(removed, kept)
+
+    def _mark(self, run: str) -> RegistrationMark:
+        context = self.context
+        return RegistrationMark(system=context.system, root=context.root, run=run, table=context.target.table.table)
 
     @cached_property
     def _registration(self) -> TableRegistration:
         metastore = self.catalog.bound(self.context.work.guard.check)
-        return TableRegistration(context=self.context, metastore=metastore, resolve=self.catalog.policy.place)
+        mark, resolve = self._mark(self.context.work.run_name), self.catalog.policy.place
+        return TableRegistration(context=self.context, mark=mark, metastore=metastore, resolve=resolve)
 
     @cached_property
     def _staged(self) -> StagedTable | None:
