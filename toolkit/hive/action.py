@@ -158,13 +158,12 @@ class TableAction:
             return Recovery()
         planned = {path_text(item.uri) for item in plan.items}
         settled = tuple(
-            left_over(left, is_done=left.path not in planned and _is_below(left, root) and left not in removed)
-            for left in own
-            if left not in kept
+            left_over(left, is_done=left.path not in planned and _is_below(left, root) and at not in removed)
+            for at, left in enumerate(own)
+            if at not in kept
         )
-        is_whole = not plan.items and not plan.unreadable
-        is_of_them = any(each.left not in removed for each in settled)
-        if is_whole and is_of_them and not plan.target.is_export and plan.target.instant is not None:
+        is_whole = not plan.items and not plan.unreadable and len(settled) > len(removed)
+        if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and consumers have no event of it yet.
             settled = (replace(settled[0], event=event_of(context, was_there=False)), *settled[1:])
         recovery = Recovery.of(settled, "steps")

@@ -34,15 +34,15 @@ _BATCH_BYTES = 4 * 1024**3
 
 
 class Unregistered(NamedTuple):
-    """Unfinished items whose data is there, and was not registered.
+    """Positions among unfinished items of those whose data was copied, and not registered.
 
     Attributes:
         removed: their data is not there any more.
         kept: their data stays, since the metastore may still execute a call that registers it.
     """
 
-    removed: Collection[Item] = ()
-    kept: Collection[Item] = ()
+    removed: Collection[int] = ()
+    kept: Collection[int] = ()
 
 
 class Mode(Protocol):
@@ -63,7 +63,7 @@ class Mode(Protocol):
         ...
 
     def recover(self, left: Sequence[Item]) -> Unregistered:
-        """Remove what a dead run left of these items and no reader sees.
+        """Remove what a dead run left of these items and no reader sees, nor will see by a late call.
 
         Raises:
             CatalogError, StorageError: it cannot be removed.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toolkit.el import CanonicalPath
+    from toolkit.hive.table_context import TableContext
     from toolkit.storage import FileSystem
 
 LATEST_CALL = 2 * timedelta(seconds=CALL_SECONDS)
@@ -42,6 +43,11 @@ class RegistrationMark:
     root: CanonicalPath
     run: str
     table: str
+
+    @classmethod
+    def of(cls, context: TableContext, run: str) -> RegistrationMark:
+        """Return the mark of a run on the table of a plan."""
+        return cls(system=context.system, root=context.root, run=run, table=context.target.table.table)
 
     def write(self) -> None:
         """Record that a call begins now."""

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from typing_extensions import override
 
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
-from toolkit.actions.publication import remove, remove_wholly
+from toolkit.actions.publication import remove
 from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.availability import is_there
 from toolkit.catalog.errors import CatalogError, NoSuchTable
 from toolkit.errors import StopRequested, Unavailable
 from toolkit.hive.batches import Mode, Unregistered, result_of
 from toolkit.hive.import_plan import ImportPlanner
+from toolkit.hive.import_recovery import ImportRecovery
 from toolkit.hive.locations import (
     UsedLocations,
     data_place,
     is_data_place,
-    left_data,
     remove_emptied,
     remove_staging,
 )
@@ -95,38 +95,12 @@ class TableImport(Mode):
     @override
     def recover(self, left: Sequence[Item]) -> Unregistered:
         """Remove data in directories of dead runs that no partition uses, nor will use by a late call."""
-        context, root, system = self.context, self.context.root, self.context.system
-        runs = {item.run_id for item in left}
-        # Before the metastore is asked: a call that comes after it must find its data.
-        called = {run for run in runs if self._mark(str(run)).may_be_called()}
-        removed: set[Item] = set()
-        kept: set[Item] = set()
-        for item in left:
-            data = left_data(item, context, self.source.uri)
-            if data is None or not self._used.is_free(data):
-                continue
-            is_of_call = item.kind != TableStep.CLEAN and is_there(system, data)
-            if is_of_call and item.run_id in called:
-                kept.add(item)
-                continue
-            removed |= {item} if is_of_call else set()
-            remove_wholly(system, data, root)
-            remove_emptied(system, data, root)
-        contents = context.plan.detail.contents
-        alone = "" if contents is None or contents.table.keys else context.target.table.table
-        for run in runs - {item.run_id for item in kept}:
-            self._mark(str(run)).remove()
-            remove_staging(system, root, str(run), alone)
-        return Unregistered(removed, kept)
-
-    def _mark(self, run: str) -> RegistrationMark:
-        context = self.context
-        return RegistrationMark(system=context.system, root=context.root, run=run, table=context.target.table.table)
+        return ImportRecovery(context=self.context, uri=self.source.uri, used=lambda: self._used).recovered(left)
 
     @cached_property
     def _registration(self) -> TableRegistration:
         metastore = self.catalog.bound(self.context.work.guard.check)
-        mark, resolve = self._mark(self.context.work.run_name), self.catalog.policy.place
+        mark, resolve = RegistrationMark.of(self.context, self.context.work.run_name), self.catalog.policy.place
         return TableRegistration(context=self.context, mark=mark, metastore=metastore, resolve=resolve)
 
     @cached_property
