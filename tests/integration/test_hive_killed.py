@@ -94,7 +94,7 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
     assert reader.wrong == []
     assert reader.looks
     assert copies.target.rows() == before
-    _wait_for_late_calls(copies)
+    wait_for_late_calls(copies)
     assert copies.replicated(*RANGE)[1]["items"] == []
     assert copies.target.rows() == before
     # What was replaced where Hive would have it stays; of what feedctl put aside nothing does.
@@ -102,7 +102,7 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
     return is_midway
 
 
-def _wait_for_late_calls(copies: TableCopies) -> None:
+def wait_for_late_calls(copies: TableCopies) -> None:
     """Let time go by until the metastore executes no call of a dead run any more."""
     for each in Path(copies.target.end.uri.removeprefix("file://")).rglob(".feedctl-registering-*"):
         then = each.stat().st_mtime - LATEST_CALL.total_seconds()
