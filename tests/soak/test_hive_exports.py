@@ -62,7 +62,8 @@ def _rows(copies: TableCopies) -> dict[str, dict[str, bytes]]:
 def _round(copies: TableCopies, chance: random.Random, exports: Path) -> int:
     """An export is killed, imported as it is, and finished; then an import is killed and finished."""
     now, before, place = copies.source.rows(), _rows(copies), f"file://{exports}"
-    midway = _killed(
+    midway = 0
+    midway += _killed(
         copies, "hive_export", ("--cluster", "primary", "--to", place, _WHOLE), exports, chance.uniform(0, 1)
     )
     _finished(copies.imported, place, _WHOLE)

@@ -184,7 +184,7 @@ def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...
     return (Wanted(resource=own, mode=mode), Wanted(resource=around, mode=LeaseMode.SHARED))
 
 
-def _stays(kept: Collection[Item]) -> str:
+def _stays(kept: Collection[int]) -> str:
     return (
         f"{len(kept)} partitions that a dead run copied stay unregistered at {DATA_PREFIX}*: the metastore may still "
         f"execute its last call; a run later than {LATEST_CALL.total_seconds():g} s after that removes them"

@@ -190,7 +190,8 @@ class ClientMaker:
             # signing: a signature is good for minutes, and a suspended run rests in the check for longer.
             client.meta.events.register_first(f"before-sign.s3.{operation}", self._check)
         for operation in _REMOVALS:
-            client.meta.events.register_first(f"needs-retry.s3.{operation}", _never_if_unanswered)
+            answers = cast("Callable[..., None]", _never_if_unanswered)  # botocore asks those of this event
+            client.meta.events.register_first(f"needs-retry.s3.{operation}", answers)
         bound(client, BoundedCalls(self._seconds, stuck=_CONNECTIONS))
         client.meta.events.register_last("before-call.s3.DeleteObjects", _with_md5)
         return client
