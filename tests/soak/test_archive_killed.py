@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import secrets
-import signal
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from tests.e2e.commands import ROOT
 from tests.integration.replications import End, hour
 from tests.integration.test_retention_archive import Archiving, archived, local, on_s3
 from tests.short_leases import short_leases
+from tests.testbed.running import ending
 from tests.testbed.s3 import S3Store
 
 pytestmark = [pytest.mark.soak, pytest.mark.slow, pytest.mark.timeout(0)]
@@ -34,13 +34,12 @@ def _round(archiving: Archiving, pause: float) -> bool:
     assert archiving.code("--dry-run") == 0  # it writes the repo
     command = [sys.executable, str(ROOT / "entrypoints/retention.py"), "--feed", "clicks", *archiving.arguments]
     quiet, known = subprocess.DEVNULL, {**os.environ, **short_leases(_LEASE_SECONDS)}
-    run = subprocess.Popen(command, cwd=ROOT, env=known, stdout=quiet, stderr=quiet, start_new_session=True)
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while time.monotonic() < deadline and run.poll() is None and not _archive(archiving, hidden=True):
-        time.sleep(0.02)
-    time.sleep(pause)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.wait()
+    started = subprocess.Popen(command, cwd=ROOT, env=known, stdout=quiet, stderr=quiet, start_new_session=True)
+    with ending(started) as run:
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        while time.monotonic() < deadline and run.poll() is None and not _archive(archiving, hidden=True):
+            time.sleep(0.02)
+        time.sleep(pause)
     own, has_begun = archiving.own.files(), bool(_archive(archiving, hidden=True))
     _check(own, _archive(archiving))
     code = archiving.code()

@@ -28,14 +28,14 @@ _WHOLE = "--whole-table"
 def _killed(copies: TableCopies, name: str, arguments: tuple[str, ...], root: Path, pause: float) -> bool:
     """Kill a run a while after its first file; return whether there was one."""
     before = set(root.rglob("*"))
-    run = copies.started(name, *arguments, lease_seconds=_LEASE_SECONDS)
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while time.monotonic() < deadline and run.poll() is None and set(_there(root)) <= before:
-        time.sleep(0.02)
-    time.sleep(pause)
-    is_midway = run.poll() is None
-    os.killpg(run.pid, signal.SIGKILL)
-    run.communicate()
+    with copies.started(name, *arguments, lease_seconds=_LEASE_SECONDS) as run:
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        while time.monotonic() < deadline and run.poll() is None and set(_there(root)) <= before:
+            time.sleep(0.02)
+        time.sleep(pause)
+        is_midway = run.poll() is None
+        os.killpg(run.pid, signal.SIGKILL)
+        run.communicate()
     return is_midway
 
 
