@@ -1,6 +1,6 @@
 """Writes what lint knows of Great Expectations, or FILE, from the library that is installed: `expectations.py [FILE]`.
 
-For every type: its arguments as JSON Schema, what must be given, and whether Spark's data can be judged by it.
+For every type: its arguments as JSON Schema, what must be given, and whether it can validate Spark's data.
 """
 
 from __future__ import annotations

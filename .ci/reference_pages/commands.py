@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from reference_pages.markdown import code, meanings, page, prose, table
-from toolkit.cli.main import app
+from toolkit.cli.main import whole_program
 from toolkit.result import ExitCode
 
 _ENTRYPOINTS = Path(__file__).resolve().parents[2] / "entrypoints"
@@ -29,7 +29,7 @@ def commands_page() -> str:
         "Commands",
         _INTRODUCTION,
         "## feedctl",
-        *_program(app, "feedctl"),
+        *_program(whole_program(), "feedctl"),
         "## Entrypoints",
         _ACTIONS,
         *_entrypoints(),

@@ -9,8 +9,8 @@ from reference_pages.markdown import code, page, table
 from toolkit.entities.expectation_types import ExpectationType, expectation_types
 
 _INTRODUCTION = """
-The types of Great Expectations' core that Spark can judge, for `expectations[].type` of a suite, and what may stand in
-`kwargs`; arguments in bold must be given. `mostly` is the part of the rows, from 0 to 1, for which it must hold.
+The types of Great Expectations' core that Spark can evaluate, for `expectations[].type` of a suite, and what may stand
+in `kwargs`; arguments in bold must be given. `mostly` is the part of the rows, from 0 to 1, for which it must hold.
 `row_condition` chooses the rows that it is about, and `condition_parser` says how that is written:
 `great_expectations` compares a column, as in `col("country") == "DE"`. `spark` is SQL, as is `unexpected_rows_query`:
 lint and runs refuse it unless the operator sets `FEEDCTL_ALLOW_SUITE_SQL=1`.

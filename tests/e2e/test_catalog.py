@@ -14,6 +14,7 @@ import pytest
 from tests.e2e.commands import BIN, ROOT
 from tests.liveness import is_alive
 from tests.testbed.metastore import HiveMetastoreServer
+from tests.testbed.running import ending
 from tests.testbed.waiting import becomes_true
 
 _SCRIPT = """
@@ -65,9 +66,13 @@ def test_a_java_of_our_own_ends_with_us_after_kill_9_and_prints_nothing(
     tmp_path: Path, metastore: HiveMetastoreServer, java_home: Path
 ) -> None:
     command = (sys.executable, _script(tmp_path), metastore.uri, str(_SECONDS))
-    with subprocess.Popen(command, env=_environment(java_home), stdout=subprocess.PIPE, text=True) as process:
+    with ending(
+        subprocess.Popen(
+            command, env=_environment(java_home), stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+    ) as process:
         assert process.stdout is not None
         (child,) = json.loads(process.stdout.readline())["children"]
         process.send_signal(signal.SIGKILL)
         process.wait(_SECONDS)
-    assert becomes_true(lambda: not is_alive(child), seconds=_SECONDS)
+        assert becomes_true(lambda: not is_alive(child), seconds=_SECONDS)

@@ -26,7 +26,8 @@ def test_bad_data_of_a_source_are_not_seen_on_the_target_until_somebody_releases
     (copying.repo / "expectations/clicks.yaml").write_text(_SUITE)
     bad = {"clicks/2026-03-01-00/part-0": b'{"user": "a"}\n{"user": null}\n', "clicks/2026-03-01-00/_SUCCESS": b""}
     source.fill(bad)
-    out, err = submitted(copying, java_home, "--output", "json", "--start", KEYS[0]).communicate(timeout=240)
+    with submitted(copying, java_home, "--output", "json", "--start", KEYS[0]) as run:
+        out, err = run.communicate(timeout=240)
     assert outcomes(json.loads(out)) == [(KEYS[0], "failed", "quality_failed")], out + err
     assert target.files() == {}
     for name, value in environment(java_home).items():

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.retention_process import Repo, command, environment, when_free
+from tests.testbed.running import ending
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
 INSTANCES = 600
@@ -47,19 +48,18 @@ def test_a_run_whose_jvm_and_driver_are_killed_loses_nothing_and_the_next_one_fi
 ) -> None:
     repo = _filled(tmp_path)
     every = _whole(repo, "clicks")
-    run = subprocess.Popen(
-        command(repo, "--feed", "clicks"),
-        env=environment(java_home),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    until = time.monotonic() + 60
-    while len(_whole(repo, "old/clicks")) < INSTANCES // 10:
-        assert time.monotonic() < until, "nothing was archived"
-        time.sleep(0.01)
-    os.killpg(run.pid, signal.SIGKILL)
-    run.wait()
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with ending(
+        subprocess.Popen(  # type: ignore[call-overload]
+            command(repo, "--feed", "clicks"), env=environment(java_home), start_new_session=True, **streams
+        )
+    ) as run:
+        until = time.monotonic() + 60
+        while len(_whole(repo, "old/clicks")) < INSTANCES // 10:
+            assert time.monotonic() < until, "nothing was archived"
+            time.sleep(0.01)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
     assert len(_whole(repo, "clicks")) < INSTANCES
     assert _whole(repo, "clicks") | _whole(repo, "old/clicks") == every
     done = when_free(repo, "--feed", "clicks", "--output", "json")

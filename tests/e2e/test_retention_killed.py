@@ -14,6 +14,7 @@ import pytest
 
 from tests.e2e.retention_process import Repo, command, environment, plain
 from tests.liveness import is_alive
+from tests.testbed.running import ending
 
 pytestmark = pytest.mark.slow
 
@@ -48,20 +49,17 @@ def _wait_until(happened: Callable[[], bool]) -> None:
 def _in_the_middle(repo: Repo, java_home: Path, log: Path) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """A run by spark-submit that has removed some of the instances, and its Python driver."""
     result = f"--result-file={log}"
-    with subprocess.Popen(
-        command(repo, "--feed", "clicks", "--output", "json", result),
-        env=environment(java_home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+    with ending(
+        subprocess.Popen(
+            command(repo, "--feed", "clicks", "--output", "json", result),
+            env=environment(java_home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
     ) as jvm:
         _wait_until(lambda: not (repo.data / "clicks/2026/03/01/01").exists())
-        driver = _python_driver(jvm.pid)
-        try:
-            yield jvm, driver
-        finally:
-            for pid in (jvm.pid, driver):
-                if is_alive(pid):
-                    os.kill(pid, signal.SIGKILL)
+        yield jvm, _python_driver(jvm.pid)
 
 
 @pytest.mark.parametrize(

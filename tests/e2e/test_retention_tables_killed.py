@@ -20,6 +20,7 @@ from tests.e2e.retention_process import ENTRYPOINT, NOMINAL_TIME
 from tests.e2e.retention_runs import times_evicted
 from tests.e2e.table_site import YOUNG, TableRepo, tree
 from tests.testbed.metastore import HiveMetastoreServer
+from tests.testbed.running import ending
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -35,7 +36,8 @@ def _command(repo: TableRepo) -> list[str]:
 
 def _killed_when(repo: TableRepo, happened: Callable[[], bool]) -> bool:
     """Return whether the run was killed before it was over."""
-    with subprocess.Popen(_command(repo), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with ending(subprocess.Popen(_command(repo), **streams)) as process:  # type: ignore[call-overload]
         deadline = time.monotonic() + _SECONDS
         while process.poll() is None and not happened():
             assert time.monotonic() < deadline, "it did not happen in time"

@@ -214,7 +214,7 @@ def test_bulk(stored: Stored) -> None:
     stored.run(*CLICKS)
 
 
-def test_bulk_with_a_refused_key(stored: Stored) -> None:
+def test_bulk_that_is_not_answered(stored: Stored) -> None:
     stored.fill(3)
     stored.proxy.add(Fault(effect=Effect.CUT_AFTER, method="POST", query="delete", times=1))
     stored.run(*CLICKS)

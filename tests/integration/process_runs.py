@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time as clock
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from entrypoints import process as entrypoint
 from tests.e2e.commands import ROOT
 from tests.short_leases import short_leases
+from tests.testbed.running import ending
 from toolkit.cli.boundary import run_app
 from toolkit.programs.left_over import processes_of
 
@@ -146,13 +148,15 @@ class Runs:
         with sqlite3.connect(self.directory / "ledger.db") as ledger:
             return ledger.execute(sql).fetchall()
 
-    def started(self, *more: str, time: str = KEYS[0], lease_seconds: float = 6) -> subprocess.Popen[str]:
-        """A run in another process."""
+    def started(
+        self, *more: str, time: str = KEYS[0], lease_seconds: float = 6
+    ) -> AbstractContextManager[subprocess.Popen[str]]:
+        """A run in another process, which ends with the block at the latest."""
         command = [sys.executable, str(ROOT / "entrypoints/process.py"), *self.arguments(*more, time=time)]
         own = {"FEEDCTL_LOG_DIR": str(self.directory / "logs"), **short_leases(lease_seconds)}
-        return subprocess.Popen(
-            command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **own}
-        )
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        env = {**os.environ, **own}
+        return ending(subprocess.Popen(command, cwd=ROOT, text=True, env=env, **streams))  # type: ignore[call-overload]
 
     def until(self, word: str, run: subprocess.Popen[str], seconds: float = 120) -> None:
         """Wait until a step of a run has traced a word."""

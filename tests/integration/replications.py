@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, redirect_stdout
+from contextlib import AbstractContextManager, closing, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from entrypoints import replication
 from tests.databases.ledgers import open_ledger, sqlite_url
 from tests.described import faults, printed_faults
 from tests.e2e.commands import ROOT
+from tests.testbed.running import ending
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.el import CanonicalPath
@@ -201,10 +202,11 @@ class Replication:
         with closing(ledger):
             return ledger.read(lambda tx: manifests.of_instance(tx, "clicks", "backup", key, source))
 
-    def started(self, *more: str, time: str = NOMINAL) -> subprocess.Popen[str]:
-        """A run in another process."""
+    def started(self, *more: str, time: str = NOMINAL) -> AbstractContextManager[subprocess.Popen[str]]:
+        """A run in another process, which ends with the block at the latest."""
         command = [sys.executable, str(ROOT / "entrypoints/replication.py"), *self.arguments(*more, time=time)]
-        return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return ending(subprocess.Popen(command, cwd=ROOT, text=True, **streams))  # type: ignore[call-overload]
 
 
 def outcomes(result: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from tests.integration.replications import End
 from tests.short_leases import short_leases
 from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import table_of
+from tests.testbed.running import ending
 from toolkit.catalog.model import Partition, Table, TableName
 from toolkit.catalog.partition_name import joined_name
 from toolkit.catalog.port import CatalogSpec, Metastore
@@ -193,18 +194,12 @@ clusters:
         document = json.loads(printed.getvalue())
         return code, [(each["kind"], each["partition"]) for each in document["differences"]]
 
-    def started(self, name: str, *more: str, lease_seconds: float) -> subprocess.Popen[str]:
-        """A run in another process, whose leases are over so soon after it died."""
+    def started(self, name: str, *more: str, lease_seconds: float) -> AbstractContextManager[subprocess.Popen[str]]:
+        """A run in another process, whose leases end so soon after it died; it ends with the block at the latest."""
         command = [sys.executable, str(ROOT / f"entrypoints/{name}.py"), *self.arguments(*more)]
-        return subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, **short_leases(lease_seconds)},
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        env = {**os.environ, **short_leases(lease_seconds)}
+        return ending(subprocess.Popen(command, cwd=ROOT, env=env, text=True, start_new_session=True, **streams))  # type: ignore[call-overload]
 
 
 def two_sites(metastore: HiveMetastoreServer, other: HiveMetastoreServer, directory: Path) -> TableCopies:

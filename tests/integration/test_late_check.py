@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.described import faults
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
 from tests.integration.process_runs import KEYS, ONLY, Runs, steps
+from tests.testbed.running import ending
 from toolkit.bootstrap import action_context
 from toolkit.cli import main
 from toolkit.cli.boundary import run_app
@@ -58,11 +60,12 @@ class Lateness(Runs):
         code = run_app(late_check.app, [*arguments, "--result-file", str(file)])
         return code, json.loads(file.read_text()) if file.exists() else {}
 
-    def begin_check(self) -> subprocess.Popen[bytes]:
-        """A check in a process of its own."""
+    def begin_check(self) -> AbstractContextManager[subprocess.Popen[bytes]]:
+        """A check in a process of its own, which ends with the block at the latest."""
         arguments = [sys.executable, "entrypoints/late_check.py", *self.arguments("--due", time=FIRST)]
         logs = {"FEEDCTL_LOG_DIR": str(self.directory / "logs")}
-        return subprocess.Popen(arguments, cwd=ROOT, env=os.environ | logs, stdout=subprocess.DEVNULL)
+        env = os.environ | logs
+        return ending(subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=subprocess.DEVNULL))
 
     def kill_check(self, by: signal.Signals) -> None:
         """Begin a check, and end its process while the late workflow runs."""
@@ -72,6 +75,7 @@ class Lateness(Runs):
                 assert checking.poll() is None
                 time.sleep(0.05)
             checking.send_signal(by)
+            checking.wait(timeout=60)
 
     def drop(self, name: str = "part-1", key: str = KEYS[0]) -> Path:
         """Let a file come late."""
@@ -192,7 +196,7 @@ def test_the_instance_says_why_it_ran_again(runs: Lateness, capsys: pytest.Captu
     assert runs.check()[0] == 0
     capsys.readouterr()
     repo = str(runs.directory / "repo")
-    assert run_app(main.app, ["instance", "status", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+    assert main.main(["instance", "status", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
     assert "late data: clicks of 2026-03-01T00:00Z: added part-1" in capsys.readouterr().out
 
 
@@ -216,7 +220,7 @@ def test_a_late_run_that_somebody_kills_does_not_come_back_by_the_same_check(run
         while len(runs.output()) < 2:
             assert checking.poll() is None
             time.sleep(0.05)
-        assert run_app(main.app, ["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+        assert main.main(["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
         assert checking.wait(timeout=60) != 0
     assert runs.checks() == [("01:00", "late")]
     assert runs.check()[0] == 0
@@ -228,7 +232,7 @@ def test_a_rerun_that_a_person_has_ordered_is_left_to_the_next_process_run(runs:
     assert runs.run()[0] == 0
     runs.drop()
     order = ["instance", "rerun", "count", "--start", KEYS[0], "--force", "--config-repo", f"{runs.directory}/repo"]
-    assert run_app(main.app, order) == 0
+    assert main.main(order) == 0
     flag = runs.at("clicks", KEYS[0]) / "_SUCCESS"
     if waits:  # the order has begun once, and waits for its input
         flag.unlink()
@@ -261,8 +265,9 @@ def test_of_several_checks_at_once_one_runs_what_is_late(runs: Lateness) -> None
     assert runs.run()[0] == 0
     runs.drop()
     runs.write_late(late=runs.making("late") + "\nsleep 1")
-    checks = [runs.begin_check() for _ in range(4)]
-    assert {each.wait() for each in checks} <= {0, 5}
+    with ExitStack() as stack:
+        checks = [stack.enter_context(runs.begin_check()) for _ in range(4)]
+        assert {each.wait() for each in checks} <= {0, 5}
     assert runs.output()[1:] == [f"{KEYS[0]} late"]
     assert runs.checks() == [("01:00", "late")]
 

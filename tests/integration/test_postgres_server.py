@@ -18,6 +18,7 @@ import pytest
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import ServerDidNotStart
 from tests.liveness import is_alive
+from tests.testbed.running import ending
 
 pytestmark = pytest.mark.extended
 
@@ -132,7 +133,9 @@ def test_a_server_that_cannot_start_says_why_and_leaves_nothing_behind() -> None
 
 @pytest.mark.usefixtures("postgres_server")
 def test_a_server_is_gone_after_its_owner_was_killed() -> None:
-    with subprocess.Popen([sys.executable, "-c", _OWNER], cwd=_ROOT, stdout=subprocess.PIPE, text=True) as owner:
+    with ending(
+        subprocess.Popen([sys.executable, "-c", _OWNER], cwd=_ROOT, stdout=subprocess.PIPE, text=True)
+    ) as owner:
         assert owner.stdout is not None
         pid, directory = owner.stdout.readline().split()
         started = [int(pid), *_children(int(pid))]

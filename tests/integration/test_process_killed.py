@@ -53,23 +53,23 @@ def goes_on(counting: Runs) -> None:
 
 
 def test_after_a_kill_of_the_runner_its_step_is_ended_and_the_next_run_goes_on(counting: Runs) -> None:
-    run = counting.started()
-    counting.until("second", run)
-    assert counting.alive() != []
-    run.kill()
-    run.communicate()
+    with counting.started() as run:
+        counting.until("second", run)
+        assert counting.alive() != []
+        run.kill()
+        run.communicate()
     goes_on(counting)
 
 
 def test_what_lives_on_of_a_step_that_is_no_longer_in_the_config_is_ended_before_another_begins(counting: Runs) -> None:
-    run = counting.started()
-    counting.until("second", run)
-    (supervisor,) = (pid for pid in counting.alive() if parent_of(str(pid)) == run.pid)
-    os.kill(supervisor, signal.SIGSTOP)
-    run.kill()
-    run.communicate()
-    os.kill(supervisor, signal.SIGKILL)
-    assert counting.alive() != [], "of both that would have ended it nobody is left"
+    with counting.started() as run:
+        counting.until("second", run)
+        (supervisor,) = (pid for pid in counting.alive() if parent_of(str(pid)) == run.pid)
+        os.kill(supervisor, signal.SIGSTOP)
+        run.kill()
+        run.communicate()
+        os.kill(supervisor, signal.SIGKILL)
+        assert counting.alive() != [], "of both that would have ended it nobody is left"
     scripts = {"first": counting.saying("first"), "third": counting.making("third")}
     counting.write(steps(*scripts), scripts)
     (counting.directory / "repo/workflows/second.sh").unlink()
@@ -78,11 +78,11 @@ def test_what_lives_on_of_a_step_that_is_no_longer_in_the_config_is_ended_before
 
 
 def test_a_signal_ends_the_step_with_all_that_it_started_and_there_is_no_retry(counting: Runs) -> None:
-    run = counting.started()
-    counting.until("second", run)
-    run.send_signal(signal.SIGTERM)
-    out, err = run.communicate(timeout=120)
-    assert run.returncode == 143, (out, err)
+    with counting.started() as run:
+        counting.until("second", run)
+        run.send_signal(signal.SIGTERM)
+        out, err = run.communicate(timeout=120)
+        assert run.returncode == 143, (out, err)
     assert (counting.alive(), counting.statuses()) == ([], [("00", 1, "killed")])
     assert counting.query("SELECT retry_at FROM run") == [(None,)]
     (counting.directory / "hang").unlink()
@@ -92,12 +92,12 @@ def test_a_signal_ends_the_step_with_all_that_it_started_and_there_is_no_retry(c
 
 
 def test_a_command_kills_an_instance_at_the_heartbeat_of_its_owner(counting: Runs) -> None:
-    run = counting.started()
-    counting.until("second", run)
-    repo = str(counting.directory / "repo")
-    assert main(["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
-    out, err = run.communicate(timeout=120)
-    assert run.returncode == 143, (out, err)
+    with counting.started() as run:
+        counting.until("second", run)
+        repo = str(counting.directory / "repo")
+        assert main(["instance", "kill", "count", "--start", KEYS[0], "--config-repo", repo]) == 0
+        out, err = run.communicate(timeout=120)
+        assert run.returncode == 143, (out, err)
     assert (counting.alive(), counting.statuses()) == ([], [("00", 1, "killed")])
     assert counting.query("SELECT status FROM step_run ORDER BY step_run_id") == [("succeeded",), ("killed",)]
     (counting.directory / "hang").unlink()
@@ -113,21 +113,21 @@ def test_a_command_lets_an_instance_rest_before_its_next_step(counting: Runs) ->
         "third": counting.making("third"),
     }
     counting.write(steps(*NAMES), scripts)
-    run = counting.started()
-    counting.until("second", run)
-    requested = ("count", "--start", KEYS[0], "--config-repo", str(counting.directory / "repo"))
-    assert main(["instance", "suspend", *requested]) == 0
-    time.sleep(2)  # the request has come by a heartbeat, and the step goes on
-    assert counting.statuses() == [("00", 1, "running")]
-    hang.unlink()
-    deadline = time.monotonic() + 120
-    while counting.statuses() != [("00", 1, "suspended")]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    assert words(counting) == ["first", "second"]
-    assert main(["instance", "resume", *requested]) == 0
-    out, err = run.communicate(timeout=120)
-    assert run.returncode == 0, (out, err)
+    with counting.started() as run:
+        counting.until("second", run)
+        requested = ("count", "--start", KEYS[0], "--config-repo", str(counting.directory / "repo"))
+        assert main(["instance", "suspend", *requested]) == 0
+        time.sleep(2)  # the request has come by a heartbeat, and the step goes on
+        assert counting.statuses() == [("00", 1, "running")]
+        hang.unlink()
+        deadline = time.monotonic() + 120
+        while counting.statuses() != [("00", 1, "suspended")]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert words(counting) == ["first", "second"]
+        assert main(["instance", "resume", *requested]) == 0
+        out, err = run.communicate(timeout=120)
+        assert run.returncode == 0, (out, err)
     assert (words(counting), counting.statuses()) == (["first", "second", "third"], [("00", 1, "succeeded")])
 
 
@@ -135,20 +135,20 @@ def test_a_command_lets_an_instance_rest_before_its_next_step(counting: Runs) ->
 def test_the_step_of_a_frozen_runner_has_ended_before_another_begins_and_the_thawed_one_touches_nothing(
     counting: Runs,
 ) -> None:
-    run = counting.started()
-    counting.until("second", run)
-    run.send_signal(signal.SIGSTOP)
-    (counting.directory / "hang").unlink()
-    deadline = time.monotonic() + 120
-    code, result = 5, dict[str, Any]()
-    while code == 5:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-        code, result = counting.run()
-    assert (code, [each["step"] for each in result["items"]]) == (0, ["second", "third"])
-    run.send_signal(signal.SIGCONT)
-    run.communicate(timeout=60)
-    assert run.returncode != 0
+    with counting.started() as run:
+        counting.until("second", run)
+        run.send_signal(signal.SIGSTOP)
+        (counting.directory / "hang").unlink()
+        deadline = time.monotonic() + 120
+        code, result = 5, dict[str, Any]()
+        while code == 5:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+            code, result = counting.run()
+        assert (code, [each["step"] for each in result["items"]]) == (0, ["second", "third"])
+        run.send_signal(signal.SIGCONT)
+        run.communicate(timeout=60)
+        assert run.returncode != 0
     assert words(counting) == ["first", "second", "second", "third"]
     assert (counting.statuses(), counting.events()) == (
         [("00", 1, "killed"), ("00", 2, "succeeded")],
@@ -171,10 +171,10 @@ def killed_rounds(directory: Path, rounds: int, seed: int) -> None:
         scripts = {name: runs.saying(f"{name}-begun", f"sleep 0.3\n{runs.saying(name)}") for name in NAMES}
         scripts["third"] = f"{scripts['third']}\n{runs.making('made')}"
         runs.write(steps(*NAMES), scripts)
-        run = runs.started()
-        time.sleep(chance.uniform(0.5, 3.5))
-        run.kill()
-        run.communicate()
+        with runs.started() as run:
+            time.sleep(chance.uniform(0.5, 3.5))
+            run.kill()
+            run.communicate()
         code, _ = runs.run("--due")
         assert code == 0, f"seed {seed}, round {number}"
         done = [word for word in words(runs) if word in NAMES]

@@ -134,7 +134,7 @@ class Site:
 
     def list(self, *more: str, capsys: pytest.CaptureFixture[str]) -> Any:  # noqa: ANN401 - a document
         arguments = ["--config-repo", str(self.directory / "repo"), "--output", "json"]
-        code = run_app(main.app, ["instance", "list", "clicks", *arguments, *more])
+        code = main.main(["instance", "list", "clicks", *arguments, *more])
         return code, json.loads(capsys.readouterr().out)
 
 
@@ -273,7 +273,7 @@ def test_a_partition_and_a_file_of_it_are_looked_up_to_their_instance(
     found = {}
     for path in requested:
         arguments = ["entity", "lookup", "--path", path, "--config-repo", str(site.directory / "repo")]
-        assert run_app(main.app, [*arguments, "--output", "json"]) == 0
+        assert main.main([*arguments, "--output", "json"]) == 0
         owners = json.loads(capsys.readouterr().out)["owners"]
         found[path] = owners[0]["first"] if owners else None
     assert found == requested

@@ -47,8 +47,7 @@ def test_uploads_that_a_killed_run_left_on_s3_are_ended_by_the_next_one(
     source.fill(files)
     slow = "availability_flag: _SUCCESS\nproperties: {mapBandwidth: 20}"
     copying = Replication(directory=tmp_path, sources={"primary": source}, target=target, more=slow)
-    run = copying.started(time=KEYS[0])
-    with s3.client() as client:
+    with copying.started(time=KEYS[0]) as run, s3.client() as client:
         while not client.list_multipart_uploads(Bucket=s3_bucket).get("Uploads"):
             assert run.poll() is None, run.communicate()
             time.sleep(0.05)

@@ -82,12 +82,14 @@ def test_a_key_that_is_no_path_below_its_instance_is_refused(
 
 def killed(copying: Replication) -> None:
     """A run that was killed while it copied its first file, and whose lease is over."""
-    run = copying.started(time=KEYS[0])
-    while not any(files for at, _, files in os.walk(copying.directory) if Path(at).name.startswith(".feedctl-copy-")):
-        assert run.poll() is None
-        time.sleep(0.05)
-    run.kill()
-    run.communicate()
+    with copying.started(time=KEYS[0]) as run:
+        while not any(
+            files for at, _, files in os.walk(copying.directory) if Path(at).name.startswith(".feedctl-copy-")
+        ):
+            assert run.poll() is None
+            time.sleep(0.05)
+        run.kill()
+        run.communicate()
     with sqlite3.connect(copying.directory / "ledger.db") as ledger:
         ledger.execute("UPDATE lease SET expires_at = '2026-01-01T00:00:00.000000Z'")
 

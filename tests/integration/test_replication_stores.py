@@ -100,10 +100,10 @@ def test_a_run_that_is_killed_leaves_nothing_half_visible_and_the_next_one_compl
     source.fill(after)
     requested = ("--start", KEYS[0], "--end", "2026-03-02T00:00Z")
     for number in range(4):
-        run = copying.started(*requested)
-        time.sleep(1.2 + number * 0.35)
-        run.send_signal(signal.SIGKILL)
-        run.communicate()
+        with copying.started(*requested) as run:
+            time.sleep(1.2 + number * 0.35)
+            run.send_signal(signal.SIGKILL)
+            run.communicate()
         found = target.files()
         for hours in range(DUE):
             own = {name for name in found if f"-{hours:02}/" in name}

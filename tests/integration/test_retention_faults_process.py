@@ -16,6 +16,7 @@ import pytest
 from tests.e2e.commands import ROOT
 from tests.short_leases import short_leases
 from tests.soak.hdfs_feed import NOMINAL, HdfsFeed
+from tests.testbed.running import ending
 from toolkit.result import ExitCode
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
@@ -44,9 +45,8 @@ def _run(feed: HdfsFeed) -> subprocess.CompletedProcess[str]:
 @contextmanager
 def _running(feed: HdfsFeed, old: set[str]) -> Iterator[subprocess.Popen[bytes]]:
     """A run that is in the middle of its deletions."""
-    with subprocess.Popen(
-        _command(feed), env=_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
-    ) as process:
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+    with ending(subprocess.Popen(_command(feed), env=_environment(), **streams)) as process:  # type: ignore[call-overload]
         _wait_until(lambda: process.poll() is not None or not _has(feed, min(old)))
         yield process
 

@@ -97,11 +97,23 @@ def test_25000_keys_of_one_instance_go_through_refusals_and_cut_connections_and_
     keys = {f"{_LARGE}/", f"{_LARGE}/_SUCCESS", *(f"{_LARGE}/part-{number:05}" for number in range(_KEYS - 2))}
     bucket.store.fill(bucket.name, sorted(keys | neighbours))
     for effect in (Effect.CUT_BEFORE, Effect.CUT_AFTER, Effect.CUT_INSIDE):
-        bucket.faults.proxy.add(Fault(effect=effect, times=2, share=0.2))
+        bucket.faults.proxy.add(Fault(effect=effect, method="GET", times=2, share=0.2))
     bucket.faults.proxy.add(Fault(effect=Effect.SLOW_DOWN, share=refused))
     done = bucket.evict()
     assert [(each.item.path.path, each.outcome) for each in done.items] == [(f"/{_LARGE}", Outcome.DONE)]
     assert done.exit_code is ExitCode.DONE
+    assert bucket.keys() == neighbours
+
+
+def test_a_removal_that_is_not_answered_is_not_repeated_and_a_rerun_finishes(bucket: Bucket) -> None:
+    old, neighbours = _small(30), _neighbours()
+    bucket.store.fill(bucket.name, sorted(_files_of(old) | neighbours))
+    bucket.faults.proxy.add(Fault(effect=Effect.CUT_BEFORE, method="POST", query="delete", times=1))
+    ended = bucket.evict()
+    assert ended.exit_code is ExitCode.FAILED
+    assert {each.code for each in ended.items} == {"unreachable"}
+    assert bucket.keys() == _files_of(old) | neighbours
+    assert bucket.evict().exit_code is ExitCode.DONE
     assert bucket.keys() == neighbours
 
 

@@ -129,19 +129,19 @@ def killed_and_run_again(runs: ValidatedRuns, key: str, moment: str, *, is_bad: 
     hang = runs.directory / "hang-judge"
     if moment == "during":
         hang.touch()
-    run = runs.started(time=key, lease_seconds=2)
-    place = runs.staging if moment == "after" and is_bad else runs.directory / "data/counts"
-    moments: Mapping[str, Callable[[], bool]] = {
-        "before": lambda: runs.waits(key),
-        "during": lambda: "judged" in runs.output(),
-        "after": lambda: is_there(place, runs.at("counts", key).name),
-    }
-    deadline = clock.monotonic() + 90
-    while not moments[moment]() and run.poll() is None:
-        assert clock.monotonic() < deadline
-        clock.sleep(0.002)
-    run.kill()
-    run.communicate()
+    with runs.started(time=key, lease_seconds=2) as run:
+        place = runs.staging if moment == "after" and is_bad else runs.directory / "data/counts"
+        moments: Mapping[str, Callable[[], bool]] = {
+            "before": lambda: runs.waits(key),
+            "during": lambda: "judged" in runs.output(),
+            "after": lambda: is_there(place, runs.at("counts", key).name),
+        }
+        deadline = clock.monotonic() + 90
+        while not moments[moment]() and run.poll() is None:
+            assert clock.monotonic() < deadline
+            clock.sleep(0.002)
+        run.kill()
+        run.communicate()
     hang.unlink(missing_ok=True)
     require_result(runs, key)
     code, result = runs.run(time=key)

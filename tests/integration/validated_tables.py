@@ -75,14 +75,14 @@ class KilledWhileStaged:
         assert bool(self._validator()) is is_bad, number
 
     def _kill(self) -> None:
-        run = self.copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS)
-        known = set(self._files())
-        deadline = time.monotonic() + _DEADLINE_SECONDS
-        while time.monotonic() < deadline and set(self._files()) <= known and run.poll() is None:
-            time.sleep(0.01)
-        time.sleep(self.chance.uniform(0, 2.0))
-        os.killpg(run.pid, signal.SIGKILL)
-        run.communicate()
+        with self.copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS) as run:
+            known = set(self._files())
+            deadline = time.monotonic() + _DEADLINE_SECONDS
+            while time.monotonic() < deadline and set(self._files()) <= known and run.poll() is None:
+                time.sleep(0.01)
+            time.sleep(self.chance.uniform(0, 2.0))
+            os.killpg(run.pid, signal.SIGKILL)
+            run.communicate()
 
     def _rerun(self) -> int:
         deadline = time.monotonic() + _DEADLINE_SECONDS

@@ -22,6 +22,7 @@ from tests.databases.forking import Forks, Task
 from tests.e2e.commands import ROOT
 from tests.integration.replications import KEYS, End, Replication
 from tests.loss.part_reader import generations, is_mixed, reads_of
+from tests.testbed.running import ending
 from toolkit.cli.boundary import run_app
 from toolkit.replication.completeness import Completeness
 
@@ -182,10 +183,12 @@ def reading(scene: Scene, seen: Seen) -> Iterator[None]:
     """Read the instance in other processes while the block runs, and count what they have read."""
     stop = scene.copying.directory / "stop-reading"
     program = [sys.executable, "-m", "tests.loss.part_reader", scene.uri, FLAG, str(stop), *PARTS]
-    readers = [subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(READERS)]
-    try:
+    with contextlib.ExitStack() as stack:
+        readers = [
+            stack.enter_context(ending(subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, text=True)))
+            for _ in range(READERS)
+        ]
         yield
-    finally:
         stop.touch()
         counted = [reader.communicate(timeout=_DEADLINE_SECONDS)[0] for reader in readers]
     for each in counted:

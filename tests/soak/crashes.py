@@ -16,6 +16,7 @@ from tests.e2e.retention_process import SKIPPED, environment
 from tests.short_leases import short_leases
 from tests.soak.hdfs_feed import LAYOUTS, NOMINAL, HdfsFeed
 from tests.soak.killed_processes import driver_of, kill, wait_for_death
+from tests.testbed.running import ending
 
 _ENTRYPOINT = ROOT / "entrypoints" / "retention.py"
 _LEASE_SECONDS = 2.0
@@ -119,7 +120,8 @@ def _kill_one(feed: HdfsFeed, java_home: Path, victim: str, point: Callable[[], 
     """When it returns no process of the run is alive, so that nothing of it can have a later effect."""
     command = _command(feed, str(BIN / "spark-submit"))
     env = environment(java_home, lease_seconds=_LEASE_SECONDS)
-    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as jvm:
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with ending(subprocess.Popen(command, env=env, **streams)) as jvm:  # type: ignore[call-overload]
         point()
         driver = driver_of(jvm.pid, "retention.py")
         victims = {"jvm": [jvm.pid], "driver": [driver or jvm.pid], "both": [jvm.pid, driver or jvm.pid]}[victim]

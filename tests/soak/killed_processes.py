@@ -30,8 +30,8 @@ def all_below(pid: int) -> list[int]:
 
 
 def validators_of(jvm: int) -> list[int]:
-    """What judges data for a run: its spark-submit, the Python of it, and who stands between them and the run."""
-    return [each for each in all_below(jvm) if b"judging.py" in _command(each)]
+    """Return the processes that validate for a run: spark-submit, its Python, and those between them and the run."""
+    return [each for each in all_below(jvm) if b"quality/spark_job.py" in _command(each)]
 
 
 def kill_of_driver(jvm: int, script: str, *, is_jvm: bool, is_python: bool) -> int | None:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.e2e.retention_process import SKIPPED, environment
 from tests.integration.replications import DUE, KEYS, End, Replication, hour
 from tests.soak.killed_processes import kill, kill_of_driver, python_workers, wait_for_death
 from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.running import ending
 
 SCRIPT = "replication.py"
 ALL = ("--start", KEYS[0], "--end", "2026-03-02T00:00Z")
@@ -120,11 +122,11 @@ class Scene:
             before = {name: b"old" for name in self.files if name.endswith("part-0")}
             target.fill(before)
         readers = _Readers(target=target, before=before, after=self.files)
-        run = started(copying, environment(self.java_home, lease_seconds=_LEASE_SECONDS))
-        self._wait(chance, run, target, victim, is_midway=is_midway)
-        was_midway = run.poll() is None and self._is_midway(run, target, victim)
-        revive = self._take(chance, victim, run)
-        seen.codes[run.wait(DEADLINE_SECONDS)] += 1
+        with started(copying, environment(self.java_home, lease_seconds=_LEASE_SECONDS)) as run:
+            self._wait(chance, run, target, victim, is_midway=is_midway)
+            was_midway = run.poll() is None and self._is_midway(run, target, victim)
+            revive = self._take(chance, victim, run)
+            seen.codes[run.wait(DEADLINE_SECONDS)] += 1
         revive()
         seen.victims[victim] += 1
         seen.midway += was_midway
@@ -168,15 +170,12 @@ class Scene:
         return lambda: wait_for_death(driver)
 
 
-def started(copying: Replication, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """A run over all instances, by spark-submit."""
+def started(copying: Replication, variables: Mapping[str, str]) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """A run over all instances, by spark-submit; it ends with the block at the latest."""
     submit = [str(BIN / "spark-submit"), "--master", "local[2,4]", str(ROOT / "entrypoints" / SCRIPT)]
-    return subprocess.Popen(
-        [*submit, *copying.arguments(*ALL)],
-        env=variables,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    command = [*submit, *copying.arguments(*ALL)]
+    return ending(subprocess.Popen(command, env=variables, **streams))  # type: ignore[call-overload]
 
 
 def run_when_free(copying: Replication, until: Callable[[int], bool] = lambda _: True) -> tuple[int, dict[str, Any]]:

@@ -17,6 +17,7 @@ from tests.e2e.commands import BIN
 from tests.integration.replications import DUE, KEYS, Replication, outcomes
 from tests.soak.killed_processes import all_below, kill, kill_of_driver, validators_of, wait_for_death
 from tests.soak.replication_rounds import ALL, DEADLINE_SECONDS, OF_DRIVER, SCRIPT, Victim, run_when_free, started
+from tests.testbed.running import ending
 from toolkit.actions.staged_unit import staging_place
 from toolkit.actions.validation import Part
 from toolkit.availability import is_there
@@ -161,15 +162,15 @@ class ValidatedRounds:
 
     def _lose_a_process(self, chance: random.Random) -> None:
         victim, before = chance.choice(_VICTIMS), len(self._results())
-        run = started(self.copying, self.variables)
-        self._wait(chance, victim, run, before)
-        validators, everything, is_over = validators_of(run.pid), all_below(run.pid), run.poll() is not None
-        if victim is not Victim.VALIDATOR:
-            kill_of_driver(run.pid, SCRIPT, is_jvm=victim is not Victim.DRIVER, is_python=victim is not Victim.JVM)
-        elif validators:
-            kill(chance.choice(validators))
-        self.seen.victims[victim] += 1
-        self.seen.codes[run.wait(DEADLINE_SECONDS)] += 1
+        with started(self.copying, self.variables) as run:
+            self._wait(chance, victim, run, before)
+            validators, everything, is_over = validators_of(run.pid), all_below(run.pid), run.poll() is not None
+            if victim is not Victim.VALIDATOR:
+                kill_of_driver(run.pid, SCRIPT, is_jvm=victim is not Victim.DRIVER, is_python=victim is not Victim.JVM)
+            elif validators:
+                kill(chance.choice(validators))
+            self.seen.victims[victim] += 1
+            self.seen.codes[run.wait(DEADLINE_SECONDS)] += 1
         wait_for_death(*everything)
         self.seen.moments["over" if is_over else self._moment(before, is_validating=bool(validators))] += 1
 
@@ -205,20 +206,16 @@ class ValidatedRounds:
         """By a command, which half of the times is killed anywhere."""
         options = ("--key", KEYS[hour], "--cluster", "backup", "--reason", "known")
         command = [str(BIN / "feedctl"), "quality", "release", "clicks", *options]
-        run = subprocess.Popen(
-            [*command, "--config-repo", str(self.copying.repo)],
-            env=self.variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        is_killed = chance.random() < 1 / 2
-        if is_killed:
-            deadline = time.monotonic() + chance.uniform(0.3, 5)
-            while run.poll() is None and time.monotonic() < deadline:
-                time.sleep(0.005)
-            kill(run.pid)
-        output, _ = run.communicate(timeout=DEADLINE_SECONDS)
+        command = [*command, "--config-repo", str(self.copying.repo)]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        with ending(subprocess.Popen(command, env=self.variables, text=True, **streams)) as run:  # type: ignore[call-overload]
+            is_killed = chance.random() < 1 / 2
+            if is_killed:
+                deadline = time.monotonic() + chance.uniform(0.3, 5)
+                while run.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.005)
+                kill(run.pid)
+            output, _ = run.communicate(timeout=DEADLINE_SECONDS)
         self.seen.victims["release"] += is_killed
         newest = self._newest(hour)
         if self._results(KEYS[hour])[-1]["state"] == "released":

@@ -63,5 +63,5 @@ def test_what_an_instance_reads_and_makes_comes_from_the_config_repo() -> None:
 
 def test_a_workflow_cannot_announce_what_is_judged() -> None:
     io = job_io("clicks_hourly_job", "primary", "2026-03-20T03:00Z", config_repo="config_repo_template")
-    with pytest.raises(InvalidInput, match="the output counts of clicks_hourly_job is judged"):
+    with pytest.raises(InvalidInput, match="the output counts of clicks_hourly_job is validated"):
         io.outputs()

@@ -127,6 +127,8 @@ class StagedUnit:
             digests = None
         if digests is not None and is_whole():
             return digests
+        if is_there(self.system, self._manifest):  # goes last when blocked data is removed, which may have been killed
+            self.settle()
         self.begin_copy()
         return None
 

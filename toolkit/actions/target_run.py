@@ -106,7 +106,7 @@ class TargetRun(Generic[T, I, D]):
             recovery = self.action.recover(self.plan, own, self.work)
             self.plan = replace(self.plan, unreadable=(*unreadable, *recovery.failed))
             if self.run.settle_left_over(recovery.settled, recovery.audit_only):
-                return recovery.notes if recovery.settled else ()
+                return recovery.notes
         return ("what an earlier run had begun is being recorded by another run; the next run looks again",)
 
     def apply(self) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NOTHING: Mapping[str, str] = MappingProxyType({})
 BATCH = 500
 """Partitions of one call: as many as a metastore changes in one transaction, well below its time-out."""
+CALL_SECONDS = 120.0
+"""So long one call may take before it counts as `MetastoreUnreachable`; what it was about to do may still happen."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -70,7 +70,7 @@ def status_of(error: FeedctlError) -> Status:
 def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
     try:
         code = typer.main.get_command(app).main(
-            args=None if argv is None else list(argv), prog_name=_program(), standalone_mode=False
+            args=None if argv is None else list(argv), prog_name=program_name(), standalone_mode=False
         )
     except FeedctlError as error:
         say(f"feedctl: {error}")
@@ -89,7 +89,8 @@ def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else ExitCode.DONE
 
 
-def _program() -> str:
+def program_name() -> str:
+    """Return the name that the process was started by."""
     name = os.path.basename(sys.argv[0])  # noqa: PTH119 - a name to show, not a path to use
     return "feedctl" if name in {"", "__main__.py"} else name
 
@@ -137,7 +138,7 @@ def run_process(app: typer.Typer) -> NoReturn:
         app: as for `run_app`.
     """
     gc.set_threshold(_NEW_OBJECTS)
-    if is_completing(_program()):
+    if is_completing(program_name()):
         complete_in_silence()
     code = run_app(app)
     gc.freeze()  # at its end Python would look at every object once more, though the memory goes back as a whole

@@ -38,7 +38,20 @@ def is_completing(program: str) -> bool:
     Args:
         program: the name of the command.
     """
-    return bool(process_variables().get(f"_{program}_COMPLETE".replace("-", "_").upper()))
+    return bool(_instruction(program))
+
+
+def is_installing(program: str) -> bool:
+    """Return whether a shell requests the script that requests completions; no command is needed for it.
+
+    Args:
+        program: the name of the command.
+    """
+    return _instruction(program).startswith("source_")
+
+
+def _instruction(program: str) -> str:
+    return process_variables().get(f"_{program}_COMPLETE".replace("-", "_").upper()) or ""
 
 
 def complete_in_silence() -> None:

@@ -45,7 +45,7 @@ class DecisionFlags:
 
 @app.callback()
 def quality() -> None:
-    """Verdicts on data before they are announced; `spark-submit "$(feedctl entrypoint validate)"` judges by hand."""
+    """Validation results of data; `spark-submit "$(feedctl entrypoint validate)"` validates by hand."""
 
 
 @app.command("show")
@@ -53,7 +53,7 @@ def quality() -> None:
 def show(
     *, feed: _Feed, key: _AnyKey = None, cluster: ClusterName = None, limit: _Most = 100, repo: AnswerFlags
 ) -> None:
-    """The newest verdict on each instance of a feed, or all that was found of one."""
+    """Show the newest validation result of each instance of a feed, or all findings of one."""
     from toolkit.el import format_instant, parse_instant
     from toolkit.ledger import validations
     from toolkit.rendering.quality import COLUMNS, validation_document, validation_lines, validation_rows
@@ -75,7 +75,7 @@ def show(
         lambda: {"feed": feed, "verdicts": [validation_document(each, findings[each.verdict_id]) for each in found]},
         COLUMNS,
         validation_rows(found, findings),
-        nothing=f"nothing of {feed} was judged",
+        nothing=f"nothing of {feed} was validated",
     )
 
 
@@ -101,7 +101,7 @@ def history(
         lambda: {"feed": feed, "expectation": expectation, "findings": history_document(found)},
         HISTORY_COLUMNS,
         history_rows(found),
-        nothing=f"nothing of {feed} was judged by {expectation}",
+        nothing=f"nothing of {feed} was validated by {expectation}",
     )
 
 

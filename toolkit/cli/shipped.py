@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import toolkit
-from toolkit.cli.completion import schema_names
+from toolkit.cli.completion import entrypoint_names, schema_names
 from toolkit.errors import InvalidInput
 
 _PACKAGE = Path(toolkit.__file__).parent
@@ -118,3 +118,12 @@ def print_schema(
         found = document_schema(DocumentName(kind))
     json.dump(dict(found), sys.stdout, indent=2)
     sys.stdout.write("\n")
+
+
+def print_entrypoint(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", autocompletion=entrypoint_names, help="The action, for example retention.")
+    ],
+) -> None:
+    """Print the path of an action's script: spark-submit "$(feedctl entrypoint retention)" ..."""
+    print(entrypoint(name))

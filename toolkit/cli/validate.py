@@ -27,9 +27,7 @@ Cluster = Annotated[
 class ValidateFlags(RunFlags):
     """The run of a validation."""
 
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be asked of the data, and judge nothing.")
-    ] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the expectations, and validate nothing.")] = False
 
 
 @flat
@@ -41,9 +39,9 @@ def validate(
     run: Annotated[ValidateFlags, Fields(only=("config_repo", "env", "dry_run", "allow_dirty"))],
     output: OutputAs = OutputFormat.TEXT,
 ) -> int:
-    """Judge what is there of an instance: 0, all that is critical holds; 1, it does not; 75, the instance is not there.
+    """Validate the data of an instance: 0, all that is critical holds; 1, it does not; 75, the instance is not there.
 
-    Nothing is changed, and nothing is announced because of it; the verdict is in the ledger, by hand.
+    Nothing is changed, and nothing is published because of it; the ledger has the result, marked as by hand.
     """
     from toolkit.bootstrap.validate import ValidateOptions, question_of, validate_by_hand
     from toolkit.cli.action_command import nominal_time_of

@@ -51,7 +51,7 @@ class Quality:
         format: of the files of a path feed; a partition's is its table's.
         options: of Spark's reader, for example ``header``; path feeds only.
         sample: the part of the rows that is validated, above 0, to 1.
-        budget: how long judging may take; then the data has failed.
+        budget: how long validation may take; validation that takes longer fails.
     """
 
     suites: tuple[str, ...]

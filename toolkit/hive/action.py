@@ -29,12 +29,13 @@ from toolkit.catalog.written_places import WrittenPlaces
 from toolkit.el import CanonicalPath, ElError
 from toolkit.hive.batches import Mode, TableBatch, batches_of, event_of
 from toolkit.hive.errors import IncompatibleTable, InstanceNotAvailable
+from toolkit.hive.registration_mark import LATEST_CALL
 from toolkit.hive.table_context import TableContext
 from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_text
-from toolkit.storage import RealPlaces, StorageError
+from toolkit.storage import DATA_PREFIX, RealPlaces, StorageError
 
 if TYPE_CHECKING:
     from toolkit.hive.targets import TableItem
@@ -152,17 +153,21 @@ class TableAction:
             return Recovery()
         context = self._context(plan, work)
         try:
-            self.mode_of(context).recover(own)
+            removed, kept = self.mode_of(context).recover(own)
         except (CatalogError, StorageError):
             return Recovery()
         planned = {path_text(item.uri) for item in plan.items}
-        done_here = (left.path not in planned and _is_below(left, root) for left in own)
-        settled = tuple(left_over(left, is_done=is_done) for left, is_done in zip(own, done_here, strict=True))
-        is_whole = not plan.items and not plan.unreadable
+        settled = tuple(
+            left_over(left, is_done=left.path not in planned and _is_below(left, root) and at not in removed)
+            for at, left in enumerate(own)
+            if at not in kept
+        )
+        is_whole = not plan.items and not plan.unreadable and len(settled) > len(removed)
         if is_whole and not plan.target.is_export and plan.target.instant is not None:
             # All of it is there, and consumers have no event of it yet.
             settled = (replace(settled[0], event=event_of(context, was_there=False)), *settled[1:])
-        return Recovery.of(settled, "steps")
+        recovery = Recovery.of(settled, "steps")
+        return replace(recovery, notes=(*recovery.notes, _stays(kept))) if kept else recovery
 
     def batches(self, plan: TablePlan, work: RunContext) -> Sequence[TableBatch]:
         """Return the batches of a plan in order."""
@@ -177,6 +182,13 @@ def _directory_leases(target: TableTarget, mode: LeaseMode) -> tuple[Wanted, ...
     place = RealPlaces().of(target.directory)
     own, around = (resource_name(f"directory/{path_text(str(each))}") for each in (place, place.parent))
     return (Wanted(resource=own, mode=mode), Wanted(resource=around, mode=LeaseMode.SHARED))
+
+
+def _stays(kept: Collection[int]) -> str:
+    return (
+        f"{len(kept)} partitions that a dead run copied stay unregistered at {DATA_PREFIX}*: the metastore may still "
+        f"execute its last call; a run later than {LATEST_CALL.total_seconds():g} s after that removes them"
+    )
 
 
 def _is_below(left: Item, root: CanonicalPath) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from toolkit.actions.action import Applied, copy_counters, feed_event
 from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
@@ -33,6 +33,18 @@ _BATCH_BYTES = 4 * 1024**3
 """A batch of partitions becomes visible at once; with about so many bytes the first does not wait for long."""
 
 
+class Unregistered(NamedTuple):
+    """Positions among unfinished items of those whose data was copied, and not registered.
+
+    Attributes:
+        removed: their data is not there any more.
+        kept: their data stays, since the metastore may still execute a call that registers it.
+    """
+
+    removed: Collection[int] = ()
+    kept: Collection[int] = ()
+
+
 class Mode(Protocol):
     """Mode of an action on a table, for one plan in one run: export or import."""
 
@@ -50,8 +62,8 @@ class Mode(Protocol):
         """
         ...
 
-    def recover(self, left: Sequence[Item]) -> None:
-        """Remove what a dead run left of these items and no reader sees.
+    def recover(self, left: Sequence[Item]) -> Unregistered:
+        """Remove what a dead run left of these items and no reader sees, nor will see by a late call.
 
         Raises:
             CatalogError, StorageError: it cannot be removed.

@@ -188,7 +188,7 @@ class ImportPlanner:
             message = f"{part.name} is there already, and {present.refusal}"
             return self._failed(part.name, slot.own, Problem(code=ForeignLocation.code, message=message))
         if staging_top(slot.own) is not None:  # staged data are replaced without asking
-            message = f"{slot.own}, where copies wait to be judged, was registered by somebody; drop {part.name} first"
+            message = f"{slot.own} is a staging directory, and yet it is registered; drop {part.name} first"
             return self._failed(part.name, slot.own, Problem(code=STAGED_REGISTERED, message=message))
         is_same = present.parameters.get(COPIED) == part.fingerprint and sizes == part.files
         if is_same:

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 
+def data_directory(root: CanonicalPath, run: str) -> CanonicalPath:
+    """Return the directory of a run's data that cannot get the place that Hive would choose; see `data_place`."""
+    return root.child(f"{DATA_PREFIX}{run}")
+
+
 def data_place(root: CanonicalPath, run: str, name: str) -> CanonicalPath:
     """Return the directory of data that cannot get the one that Hive would choose.
 
@@ -35,7 +40,7 @@ def data_place(root: CanonicalPath, run: str, name: str) -> CanonicalPath:
         run: the number of the run that writes them.
         name: of the partition, or of the table that has none.
     """
-    return below(root.child(f"{DATA_PREFIX}{run}"), name)
+    return below(data_directory(root, run), name)
 
 
 def is_data_place(place: CanonicalPath, root: CanonicalPath, name: str) -> bool:

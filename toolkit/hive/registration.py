@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from toolkit.catalog.errors import CatalogAlreadyExists
 from toolkit.catalog.model import Partition, Table, without_statistics
 from toolkit.catalog.port import BATCH
+from toolkit.hive.locations import data_directory
 from toolkit.hive.table_definition import COPIED, at_place, carried_statistics, table_differences
 from toolkit.hive.targets import TableStep
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
+    from toolkit.hive.registration_mark import RegistrationMark
     from toolkit.hive.table_context import TableContext
     from toolkit.hive.targets import TableItem
 
@@ -25,11 +27,13 @@ class TableRegistration:
 
     Attributes:
         context: of the plan.
+        mark: of the run and the table.
         metastore: gets them.
         resolve: the place of a location as the metastore has it.
     """
 
     context: TableContext
+    mark: RegistrationMark
     metastore: Metastore
     resolve: Callable[[str], CanonicalPath]
 
@@ -47,21 +51,34 @@ class TableRegistration:
 
         Raises:
             CatalogError: the metastore refuses, or does not answer, so that the outcome is unknown.
+            StorageError: the mark cannot be written.
             StopRequested: the run was stopped before.
         """
+        set_aside = data_directory(self.context.root, self.context.work.run_name)
+        # Recovery removes no data from the place that Hive would choose, so that a late call finds these.
+        if any(place.is_within(set_aside) for place in places.values()):
+            with self.mark.kept_without_answer():
+                self._publish(places, self.mark.write)
+        else:
+            self._publish(places, lambda: None)
+
+    def _publish(self, places: Mapping[TableItem, CanonicalPath], begin: Callable[[], None]) -> None:
         added: list[Partition] = []
         changed: list[Partition] = []
         for item, place in places.items():
             location = item.location or self._text(place)
             if isinstance(item.wanted, Table):
+                begin()
                 self._table(item.wanted, location, self._marks(item, self.context.contents.table.parameters))
             elif isinstance(item.wanted, Partition):
                 partition = self._partition(item, item.wanted, location)
                 (added if item.step is TableStep.ADD else changed).append(partition)
         name = self.context.target.table
         for at in range(0, len(added), BATCH):
+            begin()
             self.metastore.add_partitions(name, added[at : at + BATCH])
         for at in range(0, len(changed), BATCH):
+            begin()
             self.metastore.alter_partitions(name, changed[at : at + BATCH])
 
     def _partition(self, item: TableItem, wanted: Partition, location: str) -> Partition:

@@ -121,7 +121,7 @@ class StagedTable:
         system, check = self.context.work.stores(into), self.context.work.guard.check
         tree = read_tree(system, unit.place, check, directories=False) or {}
         if not same_content(tree, part.tree):
-            raise CopyDiffers(path=unit.place, detail="somebody has changed it since it was validated; run again")
+            raise CopyDiffers(path=unit.place, detail="it has changed since it was validated; run again")
         if system.capabilities.atomic_rename:
             self.context.move(unit.place, into)
         else:

@@ -13,7 +13,7 @@ from toolkit.actions.model import Problem
 from toolkit.actions.progress import Volume
 from toolkit.actions.publication import remove, remove_wholly
 from toolkit.availability import is_there
-from toolkit.hive.batches import Mode, in_batches, result_of
+from toolkit.hive.batches import Mode, Unregistered, in_batches, result_of
 from toolkit.hive.errors import NoExport, NotOurs
 from toolkit.hive.export_layout import (
     DATA,
@@ -63,9 +63,10 @@ class TableExport(Mode):
         return (self._directory,)
 
     @override
-    def recover(self, left: Sequence[Item]) -> None:
+    def recover(self, left: Sequence[Item]) -> Unregistered:
         """Leave everything as it is: an export without its ``_metadata`` is written anew."""
         del left
+        return Unregistered()
 
     @override
     def planned(self) -> TablePlan:

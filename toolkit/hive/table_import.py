@@ -15,22 +15,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from typing_extensions import override
 
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
-from toolkit.actions.publication import remove, remove_wholly
+from toolkit.actions.publication import remove
 from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.availability import is_there
 from toolkit.catalog.errors import CatalogError, NoSuchTable
 from toolkit.errors import StopRequested, Unavailable
-from toolkit.hive.batches import Mode, result_of
+from toolkit.hive.batches import Mode, Unregistered, result_of
 from toolkit.hive.import_plan import ImportPlanner
+from toolkit.hive.import_recovery import ImportRecovery
 from toolkit.hive.locations import (
     UsedLocations,
     data_place,
     is_data_place,
-    left_data,
     remove_emptied,
     remove_staging,
 )
 from toolkit.hive.registration import TableRegistration
+from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
@@ -87,28 +88,20 @@ class TableImport(Mode):
         blank, work = self.context.plan, self.context.work
         contents = self.source.contents(blank.target, work)
         if contents.table.kind.is_view and blank.target.validation is not None:
-            message = f"{contents.table.name} is a view, which has no data to be judged; take `quality` from the feed"
+            message = f"{contents.table.name} is a view, which has no data to validate; take `quality` from the feed"
             return replace(blank, failed=Problem(code=QUALITY_UNKNOWN, message=message))
         return ImportPlanner(context=self.context, reader=self.catalog.reader(work)).planned(contents)
 
     @override
-    def recover(self, left: Sequence[Item]) -> None:
-        """Remove data in directories of dead runs that no partition uses."""
-        context, root, system = self.context, self.context.root, self.context.system
-        for item in left:
-            data = left_data(item, context, self.source.uri)
-            if data is not None and self._used.is_free(data):
-                remove_wholly(system, data, root)
-                remove_emptied(system, data, root)
-        contents = context.plan.detail.contents
-        alone = "" if contents is None or contents.table.keys else context.target.table.table
-        for run in {item.run_id for item in left}:
-            remove_staging(system, root, str(run), alone)
+    def recover(self, left: Sequence[Item]) -> Unregistered:
+        """Remove data in directories of dead runs that no partition uses, nor will use by a late call."""
+        return ImportRecovery(context=self.context, uri=self.source.uri, used=lambda: self._used).recovered(left)
 
     @cached_property
     def _registration(self) -> TableRegistration:
         metastore = self.catalog.bound(self.context.work.guard.check)
-        return TableRegistration(context=self.context, metastore=metastore, resolve=self.catalog.policy.place)
+        mark, resolve = RegistrationMark.of(self.context, self.context.work.run_name), self.catalog.policy.place
+        return TableRegistration(context=self.context, mark=mark, metastore=metastore, resolve=resolve)
 
     @cached_property
     def _staged(self) -> StagedTable | None:
@@ -337,5 +330,5 @@ def _source_changed(item: TableItem) -> ItemResult[TableItem]:
 
 def _incomplete(item: TableItem) -> ItemResult[TableItem]:
     """Return the failure of an item that was validated together with partitions that cannot be registered."""
-    why = "other partitions of what was judged cannot be registered, and the verdict is on all of it; run again"
+    why = "other partitions of the same validation cannot be registered, and its result is of all of them; run again"
     return ItemResult.failed(item, QUALITY_UNKNOWN, f"{item.name or item.uri}: {why}")

@@ -259,7 +259,7 @@ def decide(
     found = tx.row(_Decided, tx.locked(_with_number(verdict_id)))
     why = _against(tx, found, data_digest)
     if why:
-        raise CannotDecide(unit=f"verdict {verdict_id}" if found is None else found.unit, why=why)
+        raise CannotDecide(unit=f"validation result {verdict_id}" if found is None else found.unit, why=why)
     values = {"state": state, "decision": reason, "decided_by": who, "decided_at": tx.now()}
     tx.execute(sa.update(verdict).where(verdict.c.verdict_id == verdict_id).values(**values))
 
@@ -301,16 +301,16 @@ def _with_number(verdict_id: int) -> sa.Select[tuple[Any, ...]]:
 def _against(tx: Transaction, found: _Decided | None, data_digest: str) -> str:
     """Return the reason against a decision; empty: there is none."""
     if found is None:
-        return "there is no such verdict"
+        return "there is no such validation result"
     newest = _newest(tx, *_of(found), ~verdict.c.is_by_hand)
     if found.is_by_hand:
-        return f"verdict {found.verdict_id} was made by hand, and nothing is announced because of one"
+        return f"validation result {found.verdict_id} was made by hand, and nothing is published because of one"
     if newest is not None and newest.verdict_id != found.verdict_id:
-        return f"verdict {newest.verdict_id} ({newest.state}) is newer than verdict {found.verdict_id}"
+        return f"validation result {newest.verdict_id} ({newest.state}) is newer than {found.verdict_id}"
     if found.state not in UNDECIDED:
         return f"the data are {found.state}, and only what is blocked or unknown can be released or rejected"
     if found.data_digest != data_digest:
-        return "the data have changed since they were judged; run the action again, which judges them anew"
+        return "the data have changed since they were validated; run the action again, which validates them anew"
     return ""
 
 

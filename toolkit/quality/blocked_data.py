@@ -84,7 +84,7 @@ def _require_unannounced(system: FileSystem, place: CanonicalPath, target: Decis
     instance = None if path is None else target.on.place(path)
     has_renames = system.capabilities.atomic_rename
     if has_renames or instance is None or not (place == instance or place.is_within(instance)):
-        raise CannotDecide(unit=str(place), why="it lies in no gate place, and only what waits there is removed")
+        raise CannotDecide(unit=str(place), why="it is not in a staging directory, and only staged data is removed")
     if not flag or is_there(system, instance.child(flag)):
         why = f"{flag} is there: it was announced" if flag else "no flag tells it from what was announced"
         raise CannotDecide(unit=str(place), why=f"{why}; make sure that nothing reads it, and remove it by hand")

@@ -94,7 +94,7 @@ def chosen_result(
     undecided = [each for each in found if each.state in UNDECIDED] or found
     name = unit or f"{feed} {instance_key}"
     if not undecided:
-        raise CannotDecide(unit=name, why="the ledger has no verdict on it")
+        raise CannotDecide(unit=name, why="the ledger has no validation result of it")
     if len(undecided) > 1:
         units = ", ".join(f"{each.unit} on {each.cluster}" for each in undecided)
         raise CannotDecide(unit=name, why=f"several are meant ({units}); say --cluster and --unit")

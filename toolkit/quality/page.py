@@ -44,7 +44,7 @@ class NoPage(Failed):
 
     def __init__(self, *, why: str) -> None:
         self.why = why
-        super().__init__(f"no page of this verdict: {why}")
+        super().__init__(f"no page of this validation result: {why}")
 
 
 def write_page(

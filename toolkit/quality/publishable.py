@@ -24,7 +24,7 @@ def without_ledger(written: Written) -> Publishable:
     why = "without the ledger (--no-ledger) its validation result cannot be recorded"
     if written.quality.on_failure is OnFailure.BLOCK:
         raise QualityFailed(unit=written.unit, why=why, code=QUALITY_UNKNOWN)
-    return Publishable(digest="", notes=(f"{written.unit} was not judged: {why}",))
+    return Publishable(digest="", notes=(f"{written.unit} was not validated: {why}",))
 
 
 def publishable(written: Written, known: NewValidationResult, notes: tuple[str, ...] = ()) -> Publishable:

@@ -82,9 +82,7 @@ def main() -> int:
 
 def _say_no_values(answered: Path, kind: type[BaseException], *_: object) -> None:
     """Hide the text of an error, which may quote values; the process fails all the same."""
-    write_answer(
-        answered, Answer(refused=f"{kind.__name__} in the process that judges; its text may have values in it")
-    )
+    write_answer(answered, Answer(refused=f"{kind.__name__} in the validation process; its text may have values in it"))
 
 
 def _session(question: Question) -> SparkSession:
@@ -104,7 +102,7 @@ def _missing() -> Answer | None:
         import toolkit.quality.evaluation  # noqa: F401, PLC0415
     except ImportError as error:
         what = f"{error.name or 'a library'} is not installed for {sys.executable}"
-        return Answer(refused=f"{what}: judging data takes pip install 'feedctl[quality]'")
+        return Answer(refused=f"{what}; to validate data, run pip install 'feedctl[quality]'")
     return None
 
 

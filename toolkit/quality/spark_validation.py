@@ -78,14 +78,14 @@ class SparkValidation:
             with as_file(files("toolkit.quality") / "spark_job.py") as program:
                 end = self.engine.run(self._call(folder, program), _ignored, check_time)
         except _OverBudget:
-            why = f"it was not judged within its budget of {budget_seconds:g} seconds, and the process was ended"
+            why = f"it was not validated within its budget of {budget_seconds:g} seconds, and the process was ended"
             raise NoValidatorAnswer(why=why + self._kept(folder, question)) from None
         if not end.succeeded:
             with suppress(NotUnderstood, OSError):
                 if (answer := read_answer(folder / "answer.json")).refused:  # an error has told what may be said of it
                     return answer
             how = end.message if question.shows_values or end.exit_code is None else f"exit code {end.exit_code}"
-            raise NoValidatorAnswer(why=f"the process that judges failed: {how}{self._kept(folder, question)}")
+            raise NoValidatorAnswer(why=f"the validation process failed: {how}{self._kept(folder, question)}")
         try:
             return read_answer(folder / "answer.json")
         except (NotUnderstood, OSError) as error:
@@ -127,7 +127,7 @@ def _with_own_python(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _log(folder: Path) -> Path:
-    return folder / "judging.log"
+    return folder / "validation.log"
 
 
 def _ignored(_mark: StepMark) -> None:

@@ -40,7 +40,7 @@ _LOG = logging.getLogger(__name__)
 
 _SPARK_SCHEMES = {"s3": "s3a"}
 """Hadoop's names for stores where they are not the canonical ones."""
-_CHANGED = "the data changed while they were judged"
+_CHANGED = "the data changed while they were validated"
 _LEAVES_OUT = frozenset({"pathglobfilter", "modifiedbefore", "modifiedafter", "path", "paths"})
 """Options of Spark's reader, which cares for no case, by which other files are read than those that are announced."""
 _DROPS_ROWS = ("mode", "DROPMALFORMED")
@@ -210,7 +210,7 @@ class SuiteValidator(Validator):
 
     def _validated(self, written: Written, found: DataPrint, check: Callable[[], None]) -> UnitValidation:
         """Return a result that is not recorded yet."""
-        partly = Answer(refused=f"the verdict would not be on all of it: {found.unread}")
+        partly = Answer(refused=f"not all of the data would be validated: {found.unread}")
         answer, findings, left_out = (partly, (), ()) if found.unread else self._answer(written, check)
         after = print_of(written, self.stores)
         if after != found:

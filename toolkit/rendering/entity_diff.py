@@ -110,7 +110,7 @@ def _value_line(change: ValueChange, absent: str = "-") -> str:
 
 def _suite_lines(diff: EntityDiff) -> Iterator[str]:
     for suite in diff.suites:
-        yield f"{suite.name}, which judges {', '.join(suite.feeds) or 'no feed'}:"
+        yield f"{suite.name}, which validates {', '.join(suite.feeds) or 'no feed'}:"
         yield from (f"    {_value_line(each)}" for each in suite.values)
 
 
@@ -232,7 +232,7 @@ def _suites(diff: EntityDiff, most: int) -> Iterator[str]:
         for each in suite.values
     ]
     title = f"Suites: {_counted(len(rows), 'difference')}"
-    yield from _unfolding(title, ("suite", "judges", "expectation", "before", "after"), rows, most)
+    yield from _unfolding(title, ("suite", "validates", "expectation", "before", "after"), rows, most)
 
 
 def _downstream(diff: EntityDiff, most: int) -> Iterator[str]:

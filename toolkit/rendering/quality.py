@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.validations import NewValidationResult, StoredFinding
     from toolkit.quality.documents import Question
 
-COLUMNS = ("instance", "cluster", "state", "judged", "rows", "suites", "not as expected", "by")
+COLUMNS = ("instance", "cluster", "state", "validated", "rows", "suites", "not as expected", "by")
 HISTORY_COLUMNS = ("instance", "cluster", "suite", "column", "holds", "observed", "unexpected", "rows", "state")
 
 
@@ -175,7 +175,7 @@ def _where(found: NewValidationResult) -> Iterator[str]:
         elif found.state is ValidationState.UNKNOWN:
             yield f"waits at {each}; with on_failure: warn it is published as {found.unit}"
         else:
-            yield f"judged at {each}, published as {found.unit}"
+            yield f"validated at {each}, published as {found.unit}"
 
 
 def _number(value: int | None) -> str:

@@ -29,7 +29,7 @@ _NAMED = 3
 _ITEMS = {
     ItemKind.INSTANCE: "instances",
     ItemKind.PENDING_DELETE: "leftovers",
-    ItemKind.STAGED: "blocked by the gate",
+    ItemKind.STAGED: "staged data",
     ItemKind.EMPTY_DIRECTORY: "empty directories",
     ItemKind.PARTITION: "partitions",
     ItemKind.PARTITION_ENTRY: "partitions whose data stay",

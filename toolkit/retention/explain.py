@@ -187,7 +187,7 @@ class Explainer:
     def _goes(self, item: PlanItem) -> Explanation:
         reasons = {
             ItemKind.PENDING_DELETE: "a killed run had begun to remove it",
-            ItemKind.STAGED: "it waits at the gate, and its instance is old enough to go",
+            ItemKind.STAGED: "it is staged data, and its instance is old enough to go",
             ItemKind.EMPTY_DIRECTORY: "it is an old directory that nothing is in",
         }
         why = reasons.get(item.type) or self._age(self._time_of(item))

@@ -50,8 +50,8 @@ class OutputIsValidated(InvalidInput):
 
     def __init__(self, *, process: str, output: str) -> None:
         self.process, self.output = process, output
-        found = f"the output {output} of {process} is judged (quality, suites) before anybody is told of it"
-        super().__init__(f"{found}, expected a run of `feedctl entrypoint process`, which asks the gate")
+        found = f"the output {output} of {process} is validated (quality, suites) before it is published"
+        super().__init__(f"{found}, expected a run of `feedctl entrypoint process`, which validates it")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -257,8 +257,7 @@ class FileSystem(AttributeStore, MultipartStore, Protocol):
         No symbolic link below `below` is followed; one inside the tree is itself removed. On a store that removes
         file by file but has an atomic rename, a directory first gets `ASIDE_PREFIX` in front of its name: to readers
         it goes at once, and a killed removal can be seen and finished by deleting that name. An aside that an earlier
-        removal of the same name left is removed first. A removal that is not answered is not repeated,
-        except by the client of S3 within seconds.
+        removal of the same name left is removed first. A removal that is not answered is not repeated.
 
         Args:
             path: what goes.

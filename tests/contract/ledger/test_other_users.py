@@ -8,9 +8,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import pytest
+
+from tests.testbed.running import ending
 
 _ROOT = Path(__file__).resolve().parents[3]
 _TO_BE_KILLED_AFTER = 120
@@ -20,9 +23,10 @@ OFTEN = "20"
 pytestmark = pytest.mark.skipif(os.geteuid() != ROOT, reason="only root can be two other users")
 
 
-def start(user: int, work: str, file: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(user: int, work: str, file: Path, *arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "tests.contract.ledger.user_work", str(user), work, str(file), *arguments]
-    return subprocess.Popen(command, cwd=_ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return ending(subprocess.Popen(command, cwd=_ROOT, text=True, **streams))  # type: ignore[call-overload]
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -33,12 +37,13 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 
 def run(user: int, work: str, file: Path, *arguments: str) -> str:
-    return ended(start(user, work, file, *arguments))
+    with start(user, work, file, *arguments) as process:
+        return ended(process)
 
 
 def refused(user: int, work: str, file: Path) -> str:
-    process = start(user, work, file)
-    out, err = process.communicate(timeout=_TO_BE_KILLED_AFTER)
+    with start(user, work, file) as process:
+        out, err = process.communicate(timeout=_TO_BE_KILLED_AFTER)
     assert (process.returncode, out) == (1, ""), err
     return err
 
@@ -106,12 +111,13 @@ def test_while_runs_of_the_owner_come_and_go_readers_miss_nothing_and_are_in_nob
     reported = file.with_name("committed")
     reported.write_text("0")
     os.chown(reported, OWNER, OWNER)
-    readers = [start(user, "read_often", file, OFTEN) for user in (OWNER, OWNER)]
-    for each in readers:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
-    run(OWNER, "write_often", file, OFTEN)
-    for each in readers:
-        assert int(ended(each)) > 1
+    with ExitStack() as stack:
+        readers = [stack.enter_context(start(user, "read_often", file, OFTEN)) for user in (OWNER, OWNER)]
+        for each in readers:
+            assert each.stdout is not None
+            assert each.stdout.readline() == "ready\n"
+        run(OWNER, "write_often", file, OFTEN)
+        for each in readers:
+            assert int(ended(each)) > 1
     assert set(files(file).values()) == {OWNER}
     run(OWNER, "write", file)

@@ -133,7 +133,7 @@ def test_a_verdict_that_a_newer_one_has_replaced_cannot_be_decided(ledger: Ledge
     recorded(ledger, replace(BLOCKED, data_digest="d2"))
     with pytest.raises(CannotDecide, match="is newer than"):
         decide(ledger, first, ValidationState.RELEASED)
-    with pytest.raises(CannotDecide, match="no such verdict"):
+    with pytest.raises(CannotDecide, match="no such validation result"):
         decide(ledger, 77, ValidationState.RELEASED)
 
 

@@ -36,12 +36,26 @@ def test_the_boundary_asks_for_the_variables_and_others_are_handed_them() -> Non
 
 
 @pytest.mark.parametrize(
-    "opening", ["What is there.", "Those of a table.", "Of the bucket.", "Whoever asks.", "See `A.b`."]
+    "opening",
+    [
+        "What is there.",
+        "Those of a table.",
+        "Of the bucket.",
+        "Whoever asks.",
+        "See `A.b`.",
+        "Whether it is.",
+        "Where it is.",
+    ],
 )
 def test_a_docstring_begins_with_a_verb_or_a_noun(opening: str) -> None:
     (message,) = openings("toolkit/a.py", f'def f() -> None:\n    """{opening}"""')
     assert message == f"toolkit/a.py:2: a docstring begins with {opening.split(maxsplit=1)[0]!r}"
     assert list(openings("toolkit/a.py", 'def f() -> None:\n    """Return the size. What is gone has none."""')) == []
+
+
+def test_docstrings_of_tests_do_not_begin_with_whether_or_where() -> None:
+    text = '"""What a user reads."""\ndef f() -> bool:\n    """Whether it is there."""'
+    assert list(openings("tests/unit/a.py", text)) == ["tests/unit/a.py:3: a docstring begins with 'Whether'"]
 
 
 def test_identifiers_have_the_terms_of_the_field() -> None:

@@ -26,7 +26,7 @@ def test_the_paths_and_properties_of_an_instance_are_shown_without_a_ledger(feed
     root = found["nameNode"].removeprefix("file://")
     wanted = {
         "clicks": f"{root}/data/clicks/2026/03/20/02/*/*",
-        "counts": f"{root}/data/clicks_hourly/2026-03-20/.feedctl-staging/02",  # judged before it gets its name
+        "counts": f"{root}/data/clicks_hourly/2026-03-20/.feedctl-staging/02",  # validated before it is published
         "feedInstancePaths": f"{root}/data/clicks_hourly/2026-03-20/.feedctl-staging/02",
         "nominalTime": "2026-03-20T03:00Z",
         "threshold": "10",

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolkit.cli.main import app, app_of
+from toolkit.cli.boundary import run_app
+from toolkit.cli.command_table import COMMANDS
+from toolkit.cli.main import main, outline, program_of, whole_program
 
 _ROOT = Path(__file__).parents[3]
 _COMMAND = """\
@@ -96,16 +98,69 @@ def test_a_repo_without_problems_is_loaded_and_linted_without_what_explains_prob
     assert _python(program, str(_ROOT / "config_repo_template")).stderr == "0 set()\n"
 
 
-def test_only_the_command_that_is_asked_for_is_built_and_all_when_none_of_them_is() -> None:
-    assert [each.name for each in app_of(app, ["lint", "--help"]).registered_commands] == ["lint"]
-    assert [each.name for each in app_of(app, ["entity", "list"]).registered_groups] == ["entity"]
-    assert _commands_of_entity("entity", "list", "--kind", "feed") == ["list"]
-    for argv in ([], ["--help"], ["--version"], ["lnt"], ["--", "lint"]):
-        assert app_of(app, argv) is app
-        assert len(_commands_of_entity("entity", *argv)) > 1
+def test_only_the_command_that_is_asked_for_is_built() -> None:
+    assert [each.name for each in program_of(["lint", "--help"]).registered_commands] == ["lint"]
+    assert [each.name for each in program_of(["entity", "list"]).registered_groups] == ["entity"]
+    assert _commands_of_entity("list", "--kind", "feed") == ["list"]
+    for argv in ([], ["--help"], ["lst"], ["--", "list"]):
+        assert len(_commands_of_entity(*argv)) > 1
 
 
 def _commands_of_entity(*argv: str) -> list[str | None]:
-    (group,) = app_of(app, argv).registered_groups
+    (group,) = program_of(["entity", *argv]).registered_groups
     assert group.typer_instance is not None
     return [each.name for each in group.typer_instance.registered_commands]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "modules"),
+    [
+        (["--help"], set()),
+        (["--version"], set()),
+        (["lnt"], set()),
+        (["el", "eval", "today(0,0)", "--time", "2026-03-01T06:40Z"], {"el"}),
+        (["lint", "--help"], {"lint"}),
+        (["quality", "--help"], {"quality"}),
+    ],
+)
+def test_modules_of_other_commands_are_not_loaded(arguments: list[str], modules: set[str]) -> None:
+    known = {entry.module for entry in COMMANDS.values()}
+    loaded = f"{{each for each in {known} if f'toolkit.cli.{{each}}' in sys.modules}}"
+    program = (
+        f"import sys\nfrom toolkit.cli.main import main\nmain(sys.argv[1:])\nsys.stderr.write(repr(sorted({loaded})))"
+    )
+    assert _python(program, *arguments).stderr.endswith(repr(sorted(modules)))
+
+
+def test_the_names_and_lines_of_the_help_are_those_of_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = []
+    for program in (outline(), whole_program()):
+        assert run_app(program, ["--help"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    for name in COMMANDS:
+        assert f" {name} " in printed[0]
+
+
+@pytest.mark.parametrize("argv", [["lnt"], ["entty", "list"], ["instanc"]])
+def test_a_command_that_is_none_is_answered_with_the_nearest_ones(
+    argv: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(argv) == 2
+    message = capsys.readouterr().err
+    assert "Did you mean" in message
+    assert run_app(whole_program(), argv) == 2
+    assert capsys.readouterr().err == message
+
+
+def test_a_command_after_the_end_of_options_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--", "el", "eval", "today(0,0)", "--time", "2026-03-01T06:40Z"]) == 0
+    assert capsys.readouterr().out == "2026-03-01T00:00Z\n"
+
+
+def test_the_script_of_a_shell_is_printed_without_loading_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["feedctl"])
+    monkeypatch.setenv("_FEEDCTL_COMPLETE", "source_bash")
+    assert len(program_of([]).registered_groups) == 0
+    monkeypatch.setenv("_FEEDCTL_COMPLETE", "complete_bash")
+    assert len(program_of([]).registered_groups) > 0

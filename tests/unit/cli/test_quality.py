@@ -171,7 +171,7 @@ def test_what_changed_since_is_not_released(site: Site, feedctl: Feedctl) -> Non
     (site.waits / "part-1").write_text("more")
     refused = feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "Ann knows")
     assert refused.code == 2
-    assert "have changed since they were judged" in refused.err
+    assert "have changed since they were validated" in refused.err
     assert not (site.clicks / NAME).exists()
 
 
@@ -195,7 +195,7 @@ def test_what_is_rejected_is_removed_and_made_anew(site: Site, feedctl: Feedctl)
 @pytest.mark.usefixtures("site")
 def test_nothing_is_decided_of_what_was_never_judged(feedctl: Feedctl) -> None:
     refused = feedctl("quality", "reject", "clicks", "--key", NOON, "--reason", "why not")
-    assert (refused.code, "no verdict" in refused.err) == (2, True)
+    assert (refused.code, "no validation result" in refused.err) == (2, True)
 
 
 def test_by_hand_what_is_there_is_judged_and_nothing_is_changed(

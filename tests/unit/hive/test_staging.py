@@ -14,10 +14,11 @@ from tests.unit.hive.exports import exported, imported
 from tests.unit.hive.test_refused_registrations import Refusing
 from tests.unit.hive.test_table_import import FROM, KEY, NAMES, TO, Dead, Life, Scene, both, done
 from tests.unit.quality.validators import CopyingStore, nothing
-from toolkit.actions.staged_unit import STAGING_DIRECTORY
+from toolkit.actions.staged_unit import STAGING_DIRECTORY, StagedUnit
 from toolkit.actions.validation import QUALITY_FAILED, QUALITY_UNKNOWN, Publishable, QualityFailed, Written
 from toolkit.catalog.errors import NoSuchPartition
 from toolkit.catalog.model import Column, Serde, TableKind
+from toolkit.el import CanonicalPath
 from toolkit.hive.import_plan import STAGED_REGISTERED
 from toolkit.quality.data import print_of
 from toolkit.result import Outcome
@@ -45,7 +46,7 @@ class WordValidator:
             raise QualityFailed(unit=written.unit, why="a bad row", digest=self.digest)
         self.permitted.add(self.digest)
         self.after()
-        return Publishable(digest=self.digest, notes=("judged",))
+        return Publishable(digest=self.digest, notes=("validated",))
 
     def may_publish(self, written: Written, *, is_copy: bool = False, by: Collection[int] | None = None) -> bool:
         raise AssertionError(written, is_copy, by)
@@ -95,7 +96,7 @@ def test_what_passes_is_judged_once_as_a_whole_and_then_registered(
     scene, validator = staged_scene(tmp_path, store=store)
     assert done(scene.ran()) == ["table", "add", "add"]
     assert scene.rows() == dict.fromkeys(NAMES, both("old"))
-    assert scene.notes == ["judged"]
+    assert scene.notes == ["validated"]
     assert waiting(scene) == []
     (requested,) = validator.requested
     assert requested.unit == f"{TO}@{KEY}"
@@ -197,6 +198,30 @@ def test_after_whichever_effect_a_run_dies_nothing_is_seen_that_was_not_judged(
     pytest.fail("the run never came to its end")
 
 
+@STORES
+def test_after_whichever_effect_a_rejection_dies_only_whole_data_that_passed_are_registered(
+    tmp_path: Path, store: type[LocalFileSystem]
+) -> None:
+    for number in range(40):
+        scene, validator = staged_scene(tmp_path / str(number), store=store)
+        scene.fill(NAMES[1], "bad")
+        blocked(scene)
+        table = scene.root / "to/dst.db/clicks"
+        root, unit = (CanonicalPath.parse(f"file://{each}") for each in (table, table / NAMES[1]))
+        try:
+            StagedUnit(work=scene.work(Life(left=number)), unit=unit, base=root, top=root).clear()
+        except Dead:
+            assert blocked(scene) == [QUALITY_FAILED] * 2
+            validator.released.add(validator.digest)
+            assert done(scene.ran()) == ["add", "add"]
+            assert scene.rows() == {NAMES[0]: both("old"), NAMES[1]: both("bad")}, number
+            assert (waiting(scene), scene.orphans()) == ([], []), number
+        else:
+            assert number > 3
+            return
+    pytest.fail("the rejection never came to its end")
+
+
 def test_a_table_without_partitions_waits_beside_itself(tmp_path: Path) -> None:
     validator = WordValidator()
     scene = Scene(root=tmp_path, validator=validator)
@@ -229,7 +254,7 @@ def test_a_view_cannot_be_judged(tmp_path: Path) -> None:
     scene = Scene(root=tmp_path, validator=WordValidator())
     view = replace(table_of(FROM, ""), kind=TableKind.VIEW, view_original="SELECT 1", view_expanded="SELECT 1")
     scene.source.create_table(replace(view, storage=replace(TEXT, location=None)))
-    with pytest.raises(AssertionError, match="has no data to be judged"):
+    with pytest.raises(AssertionError, match="has no data to validate"):
         list(scene.ran(whole=True))
 
 

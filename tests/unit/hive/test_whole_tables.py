@@ -27,6 +27,7 @@ def test_after_whichever_effect_a_run_dies_an_unpartitioned_table_is_made_whole_
         list(scene.ran(Life(left=number), whole=True))
     except Dead:
         assert scene.rows()[""] in (both("older than that"), both("newer"), {})
+        scene.wait()
         scene.key = LATER
         done(scene.ran(whole=True))
     assert scene.rows() == {"": both("newer")}
@@ -40,6 +41,7 @@ def test_a_first_run_that_dies_is_finished_at_another_time(tmp_path: Path, numbe
     scene.fill("", "old")
     with suppress(Dead):
         list(scene.ran(Life(left=number), whole=True))
+    scene.wait()
     scene.key = LATER
     done(scene.ran(whole=True))
     assert scene.rows() == {"": both("old")}
@@ -57,6 +59,7 @@ def test_a_whole_table_with_partitions_is_finished_at_another_time(tmp_path: Pat
     scene.fill(NAMES[0], "newer")
     with suppress(Dead):
         list(scene.ran(Life(left=number), whole=True))
+    scene.wait()
     scene.key = LATER
     done(scene.ran(whole=True))
     assert scene.rows() == {NAMES[0]: both("newer"), NAMES[1]: both("old")}

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.testbed.running import ending
 from tests.unit.programs.calls import a_call, a_script
 from toolkit.programs.left_over import end_processes, processes_of
 
@@ -86,9 +87,8 @@ def test_what_is_left_when_both_were_killed_is_found_and_ended(tmp_path: Path, r
 
 
 def test_steps_of_others_are_left_alone(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        ["sleep", "300"], env={"FEEDCTL_STEP": f"{tmp_path}/a.log", "PATH": os.environ["PATH"]}
-    ) as other:
+    env = {"FEEDCTL_STEP": f"{tmp_path}/a.log", "PATH": os.environ["PATH"]}
+    with ending(subprocess.Popen(["sleep", "300"], env=env)) as other:
         assert end_processes(tmp_path / "b.log", grace_seconds=0.1) == frozenset()
         assert other.poll() is None
         assert end_processes(tmp_path / "a.log", grace_seconds=5.0) == frozenset()

@@ -147,7 +147,7 @@ def test_a_verdict_without_findings_has_a_page_too(tmp_path: Path) -> None:
         write_page(tmp_path, replace(VERDICT, state=ValidationState.UNKNOWN, rows=None), (), at=SEVEN)
     ).text
     assert "Unknown" in shown
-    assert "Nothing was judged" in shown
+    assert "Nothing was validated" in shown
 
 
 def test_the_index_lists_every_verdict_newest_first_and_each_once(tmp_path: Path) -> None:

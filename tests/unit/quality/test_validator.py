@@ -210,7 +210,7 @@ def test_data_that_change_while_they_are_judged_have_no_verdict(bench: Validator
         bench.write("part-1", b"more")
 
     bench.process.before = more
-    assert "changed while they were judged" in blocked(bench, "quality_unknown")
+    assert "changed while they were validated" in blocked(bench, "quality_unknown")
     assert result(bench).state is ValidationState.UNKNOWN
     bench.process.before = nothing
     bench.validator.validate(bench.written, nothing)
@@ -323,7 +323,7 @@ def test_without_a_ledger_nothing_passes_but_with_a_warning(bench: ValidatorBenc
     assert "--no-ledger" in blocked(bench, "quality_unknown")
     assert not bench.validator.may_publish(bench.written)
     bench.quality = WARNS
-    assert "was not judged" in bench.validator.validate(bench.written, nothing).notes[0]
+    assert "was not validated" in bench.validator.validate(bench.written, nothing).notes[0]
 
 
 def test_by_hand_data_are_judged_again_and_nothing_is_admitted(bench: ValidatorBench) -> None:

@@ -96,7 +96,7 @@ holds:
     - clicks, all instances (audit)
 
 suites:
-    clicks, which judges clicks, views:
+    clicks, which validates clicks, views:
         expect_x(country).mostly: 0.9 -> 0.99
 
 blast radius:

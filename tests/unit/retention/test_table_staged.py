@@ -64,7 +64,7 @@ def test_a_hold_keeps_what_waits_and_a_name_that_does_not_conform_stays_and_is_t
     assert unpublished(site) == sorted([*YOUNG, f"{STAGED}/month=3/part"])
     (target,) = result.targets
     assert target.plan.detail.unrecognized.count == 1
-    assert "waits at the gate" in target.plan.detail.unrecognized.sample[0][1]
+    assert "is staged data" in target.plan.detail.unrecognized.sample[0][1]
 
 
 def test_a_limit_counts_what_waits_and_a_plan_that_is_over_it_removes_nothing() -> None:

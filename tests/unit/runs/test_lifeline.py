@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from tests.testbed.running import ending
 from toolkit.runs.errors import Stopped
 from toolkit.runs.spark_submit import gateway_is_alive, gateway_port
 from toolkit.runs.stop import NeverStopped, ProcessStop, watch_parent, watched_signals
@@ -99,7 +100,7 @@ def test_a_killed_parent_stops_the_run() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         command = [sys.executable, "-c", _CHILD, "sleep", str(listener.getsockname()[1])]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        with ending(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)) as parent:
             assert parent.stdout is not None
             assert parent.stdout.readline().startswith("up")
             parent.kill()
@@ -111,7 +112,7 @@ def test_a_signal_that_somebody_sends_to_a_run_with_a_parent_kills_it() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         command = [sys.executable, "-c", _CHILD, "wait", str(listener.getsockname()[1])]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        with ending(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)) as parent:
             assert parent.stdout is not None
             os.kill(int(parent.stdout.readline().split()[1]), signal.SIGTERM)
             assert parent.stdout.readline().split() == ["stopped", "killed"]

@@ -28,14 +28,13 @@ from toolkit.catalog.errors import (
     UnsupportedMetastore,
     UnsupportedTable,
 )
+from toolkit.catalog.port import CALL_SECONDS
 from toolkit.errors import InvalidInput
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import CatalogSpec
 
-CALL_SECONDS = 120.0
-"""So long one call may take before it counts as `MetastoreUnreachable`; what it was about to do may still happen."""
 CONNECT_SECONDS = 10.0
 """So long one host may take to accept a connection."""
 MOST_CALLS = 32

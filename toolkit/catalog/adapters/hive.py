@@ -13,7 +13,7 @@ from py4j.protocol import Py4JJavaError
 from typing_extensions import override
 
 from toolkit.catalog.adapters import thrift_json as thrift
-from toolkit.catalog.adapters.connections import CALL_SECONDS, MOST_CALLS, Call, Connections, is_unknown_call
+from toolkit.catalog.adapters.connections import MOST_CALLS, Call, Connections, is_unknown_call
 from toolkit.catalog.adapters.gateway import Java, JavaObject
 from toolkit.catalog.errors import (
     BadMetadata,
@@ -25,7 +25,7 @@ from toolkit.catalog.errors import (
     UnsupportedTable,
 )
 from toolkit.catalog.partition_name import matching_names, values_of
-from toolkit.catalog.port import BATCH, NOTHING, Metastore
+from toolkit.catalog.port import BATCH, CALL_SECONDS, NOTHING, Metastore
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ run = sa.Table(
     sa.Column("retry", sa.Integer, comment="which retry it is, from 1; empty: none"),
     sa.Column("retry_at", UtcTime, comment="when the next attempt is to begin; empty: none is to, or it has begun"),
     sa.Column("created_at", UtcTime, nullable=False, comment="when the row was written"),
-    sa.Column("started_at", UtcTime, comment="when somebody began"),
+    sa.Column("started_at", UtcTime, comment="when the first owner began"),
     sa.Column("heartbeat_at", UtcTime, comment="the owner's last sign of life"),
     sa.Column("ended_at", UtcTime, comment="when it was over"),
     sa.UniqueConstraint(  # in this order a range of instances is one range of the index, whatever else is asked for

@@ -80,7 +80,7 @@ class PartitionScan:
         except ValueError:
             period = None
         if period is None:
-            self._add_unrecognized(name, f"{place} waits at the gate for a partition that is none of the feed's")
+            self._add_unrecognized(name, f"{place} is staged data of a partition that is none of the feed's")
             return None
         return replace(self._candidate(name, period), path=place, is_staged=True)
 

@@ -213,7 +213,7 @@ class Bucket(Objects):
     def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
         """Remove up to 1,000 keys; what is not in the answer is gone.
 
-        A key that the store was too busy for is tried again a few times, one that it said nothing about once.
+        A key that the store was too busy for is tried again a few times, one that it said nothing about is not.
         """
         problems: dict[str, KeyProblem] = {}
         waiting = list(keys)
@@ -222,7 +222,7 @@ class Bucket(Objects):
                 time.sleep(_FIRST_WAIT * 2**attempt * random.uniform(0.5, 1.0))  # noqa: S311 - only spreads load
             found = self._removed_once(waiting)
             problems = {**{key: each for key, each in problems.items() if key not in waiting}, **found}
-            waiting = [key for key, each in found.items() if each.is_passing or (each is UNANSWERED and not attempt)]
+            waiting = [key for key, each in found.items() if each.is_passing]
             if not waiting:
                 break
         return problems

@@ -7,13 +7,14 @@ import copy
 import functools
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 from botocore.loaders import Loader, create_loader
 
 from toolkit.el import CanonicalPath
@@ -21,7 +22,7 @@ from toolkit.errors import InvalidInput
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, Once
 from toolkit.storage.hadoop_conf import refuse_secrets, without_secrets
 from toolkit.storage.port import StorageSpec
-from toolkit.storage.s3.errors import translated
+from toolkit.storage.s3.errors import is_unanswered, translated
 from toolkit.storage.s3.session import bound
 from toolkit.storage.trusted_addresses import UntrustedEndpoint, is_trusted_endpoint
 from toolkit.variables import process_variables
@@ -125,7 +126,9 @@ _CONNECT_SECONDS = 5
 _ATTEMPTS = 4
 _CONNECTIONS = 48
 _ANY_REGION = "us-east-1"
-_EFFECTS = ("PutObject", "DeleteObject", "DeleteObjects", "CreateMultipartUpload", "UploadPart")
+_REMOVALS = ("DeleteObject", "DeleteObjects")
+_EFFECTS = ("PutObject", *_REMOVALS, "CreateMultipartUpload", "UploadPart")
+_NOT_SENT = (EndpointConnectionError, ConnectTimeoutError)
 _LAST_EFFECT = "CompleteMultipartUpload"
 
 
@@ -186,6 +189,9 @@ class ClientMaker:
             # Here, and not before the call: botocore repeats requests, and each attempt is an effect. Nor behind the
             # signing: a signature is good for minutes, and a suspended run rests in the check for longer.
             client.meta.events.register_first(f"before-sign.s3.{operation}", self._check)
+        for operation in _REMOVALS:
+            answers = cast("Callable[..., None]", _never_if_unanswered)  # botocore asks those of this event
+            client.meta.events.register_first(f"needs-retry.s3.{operation}", answers)
         bound(client, BoundedCalls(self._seconds, stuck=_CONNECTIONS))
         client.meta.events.register_last("before-call.s3.DeleteObjects", _with_md5)
         return client
@@ -222,6 +228,18 @@ def _config(*, path_style: bool) -> Config:
         response_checksum_validation="when_required",
     )
     return settings.merge(Config(s3={"addressing_style": "path"})) if path_style else settings
+
+
+def _never_if_unanswered(
+    response: tuple[object, Mapping[str, object]] | None, caught_exception: Exception | None, **_: object
+) -> bool | None:
+    """Return False, on which botocore sends a request once, if a removal that was sent may have happened.
+
+    What is there by now may be new. None leaves it to botocore: the store has refused, or there was no connection.
+    """
+    if response is None:
+        return None if isinstance(caught_exception, _NOT_SENT) else False
+    return False if is_unanswered(response[1]) else None
 
 
 def _with_md5(params: dict[str, dict[str, object]], **_: object) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -158,10 +158,19 @@ _LONGEST = 1000
 
 
 def _from_answer(error: ClientError, path: CanonicalPath) -> StorageError:
-    text = error.response.get("Error", {})
-    code, message = text.get("Code", ""), text.get("Message", "")
-    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return _kind(code, status)(path=path, detail=_text(code, message))
+    message = error.response.get("Error", {}).get("Message", "")
+    return _kind(*_named(error.response))(path=path, detail=_text(_named(error.response)[0], message))
+
+
+def is_unanswered(answer: Mapping[str, Any]) -> bool:
+    """Return whether an answer leaves open if the store has done what it was asked for, as that of a gateway does."""
+    kind = _kind(*_named(answer))
+    return issubclass(kind, Unreachable) and not issubclass(kind, NotDone)
+
+
+def _named(answer: Mapping[str, Any]) -> tuple[str, int]:
+    """Return the error code and the HTTP status of an answer."""
+    return answer.get("Error", {}).get("Code", ""), answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
 
 
 def _kind(code: str, status: int) -> type[StorageError]:

@@ -1,0 +1,131 @@
+"""The commands of `feedctl` by name, with their lines in the help, without loading them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+
+
+class CommandEntry(NamedTuple):
+    """A command, or a group of commands.
+
+    Attributes:
+        module: the module that defines it.
+        attribute: the function of a command, the `typer.Typer` of a group.
+        help: its line in `feedctl --help`; a test compares it with its docstring.
+    """
+
+    module: str
+    attribute: str
+    help: str
+
+    def add_to(self, program: typer.Typer, name: str) -> None:
+        """Load the command and add it to a program."""
+        found: Any = getattr(import_module(f"toolkit.cli.{self.module}"), self.attribute)
+        if isinstance(found, typer.Typer):
+            program.add_typer(found, name=name)
+        else:
+            program.command(name)(found)
+
+    def add_line_to(self, program: typer.Typer, name: str) -> None:
+        """Add the name and the line of help to a program that runs no command."""
+        program.command(name, help=self.help)(_not_loaded)
+
+
+def _not_loaded() -> None:
+    """Take no arguments: this stands for a command in the help alone."""
+
+
+COMMANDS: Mapping[str, CommandEntry] = {
+    "status": CommandEntry(
+        "status",
+        "status",
+        "Show the last success of each retention, replication and process, what runs, failed, waits and is late.",
+    ),
+    "backfill": CommandEntry(
+        "backfill",
+        "backfill",
+        "Run the instances of a process from --start up to --end that have not succeeded yet.",
+    ),
+    "doctor": CommandEntry(
+        "doctor",
+        "doctor",
+        "Look at this machine, the clusters, tokens and the ledger, and change nothing; exit code 1: something failed.",
+    ),
+    "verify": CommandEntry(
+        "verify",
+        "verify",
+        "Read the files of a target again and compare them with what was copied; exit code 4: something differs.",
+    ),
+    "lint": CommandEntry(
+        "lint",
+        "lint",
+        "Check the config repo: exit code 1 when there is an error or a warning that nothing accepts.",
+    ),
+    "init": CommandEntry("shipped", "create", "Make a config repo from a template, as a git repository."),
+    "schema": CommandEntry(
+        "shipped",
+        "print_schema",
+        "Print the JSON Schema of a kind of file, or of what feedctl prints and writes for programs.",
+    ),
+    "entrypoint": CommandEntry(
+        "shipped",
+        "print_entrypoint",
+        'Print the path of an action\'s script: spark-submit "$(feedctl entrypoint retention)" ...',
+    ),
+    "entity": CommandEntry(
+        "entity",
+        "app",
+        "List, show, compare, look up and add entities; suspend and resume feeds and processes.",
+    ),
+    "instance": CommandEntry(
+        "instance",
+        "app",
+        "Look at the instances of feeds and processes: planned, running and over; pause, end and rerun them.",
+    ),
+    "ledger": CommandEntry(
+        "ledger",
+        "app",
+        "Look after the ledger: the SQL database of runs, leases, batches and events.",
+    ),
+    "run": CommandEntry(
+        "run",
+        "app",
+        "Tell the ledger what a workflow does: its jobs, their steps, batches and files. Every answer is JSON.",
+    ),
+    "el": CommandEntry("el", "app", "Try out expressions of the expression language."),
+    "dataset": CommandEntry("dataset", "app", "Look at datasets: feeds, and data that feedctl does not manage."),
+    "event": CommandEntry("event", "app", "Announce updates of data that others write, retract them, and list events."),
+    "explain": CommandEntry(
+        "explain",
+        "app",
+        "Say why something did, or did not, happen; `feedctl retention explain` does so for evictions.",
+    ),
+    "hold": CommandEntry(
+        "hold",
+        "app",
+        "Hold instances: retention leaves them, whatever the feed says; beside the holds of holds.yaml.",
+    ),
+    "admin": CommandEntry("admin", "app", "Look after the installation as a whole."),
+    "retention": CommandEntry(
+        "retention",
+        "app",
+        "Say what retention would do, and why; nothing is changed: `spark-submit` of the entrypoint evicts.",
+    ),
+    "migrate": CommandEntry("migrate", "app", "Take over entities of other systems."),
+    "export": CommandEntry(
+        "export",
+        "app",
+        "Write what a scheduler has to start, and when, from the entities and the `schedules` of the environment.",
+    ),
+    "table": CommandEntry("table", "app", "Look at tables of metastores."),
+    "quality": CommandEntry(
+        "quality",
+        "app",
+        'Validation results of data; `spark-submit "$(feedctl entrypoint validate)"` validates by hand.',
+    ),
+}
+"""In the order of the help, which has commands first and groups after them."""

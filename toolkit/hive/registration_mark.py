@@ -1,0 +1,98 @@
+"""Time at which a run last called a metastore to register data, as the store of the data has it.
+
+A metastore may execute a call after the run that sent it has died. Data that the call registers must then be there,
+so recovery leaves it alone until no such call can come any more.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from toolkit.actions.publication import remove
+from toolkit.catalog.errors import CatalogError
+from toolkit.catalog.port import CALL_SECONDS
+from toolkit.errors import StopRequested, Unavailable
+from toolkit.storage import OWN_PREFIX, STAGING_PREFIX, NotFound, StorageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolkit.el import CanonicalPath
+    from toolkit.hive.table_context import TableContext
+    from toolkit.storage import FileSystem
+
+LATEST_CALL = 2 * timedelta(seconds=CALL_SECONDS)
+"""A call that began so long ago is over: a run waits for half of it, and a metastore may go on as long again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistrationMark:
+    """File that a run writes before each call that registers data. Every call raises StorageError and StopRequested.
+
+    Attributes:
+        system: the store of the data.
+        root: the directory of the table, or that around one without partitions.
+        run: its number.
+        table: the name of the table.
+    """
+
+    system: FileSystem
+    root: CanonicalPath
+    run: str
+    table: str
+
+    @classmethod
+    def of(cls, context: TableContext, run: str) -> RegistrationMark:
+        """Return the mark of a run on the table of a plan."""
+        return cls(system=context.system, root=context.root, run=run, table=context.target.table.table)
+
+    def write(self) -> None:
+        """Record that a call begins now."""
+        self.system.mkdirs(self._directory)
+        self.system.write(self._file, [b""])
+
+    @contextmanager
+    def kept_without_answer(self) -> Iterator[None]:
+        """Remove the mark when the calls within are over; it stays when one of them may still be executed."""
+        try:
+            yield
+        except CatalogError as error:
+            if not isinstance(error, Unavailable):
+                self._remove_quietly()
+            raise
+        self._remove_quietly()
+
+    def _remove_quietly(self) -> None:
+        with suppress(StorageError, StopRequested):
+            self.remove()
+
+    def remove(self) -> None:
+        """Record that no call is under way."""
+        for each in (self._clock, self._file):
+            remove(self.system, each, self.root)
+        self.system.remove_if_empty(self._directory, below=self.root)
+
+    def may_be_called(self) -> bool:
+        """Return whether the metastore may still execute a call of this run, which is dead."""
+        try:
+            began = self.system.status(self._file).modified
+        except NotFound:
+            return False
+        self.system.write(self._clock, [b""])
+        return self.system.status(self._clock).modified - began < LATEST_CALL
+
+    @property
+    def _directory(self) -> CanonicalPath:
+        return self.root.child(f"{STAGING_PREFIX}{self.run}")
+
+    @property
+    def _file(self) -> CanonicalPath:
+        return self._directory.child(f"{OWN_PREFIX}-registering-{self.table}")
+
+    @property
+    def _clock(self) -> CanonicalPath:
+        """File that is written for its time: the store's clock, and no other, tells how old the mark is."""
+        return self._directory.child(f"{OWN_PREFIX}-clock-{self.table}")
