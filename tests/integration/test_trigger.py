@@ -185,3 +185,13 @@ def test_a_result_has_every_key_that_is_described_and_no_other(runs: TriggerRuns
     runs.emit("orders")
     results = [runs.pass_by(*more)[1] for more in (("--due", "--dry-run"), ("--due",), ("--due",))]
     assert [fault for each in results for fault in faults(each, DocumentName.PROCESS_RUN, "result", strict=True)] == []
+
+
+def test_a_loop_of_updates_stops_at_max_chain_with_exit_code_3(runs: TriggerRuns) -> None:
+    runs.write_loop("x-loop:a", max_chain=3)
+    runs.emit_uri("x-loop:a")
+    time = runs.newest_minute()
+    codes = [runs.pass_by(time=time)[0] for _ in range(5)]
+    assert codes == [0, 0, 0, 3, 0]
+    assert runs.query("SELECT chain FROM event ORDER BY sequence") == [(0,), (1,), (2,), (3,)]
+    assert runs.query("SELECT reason FROM trigger_dropped") == [("chain_too_long",)]

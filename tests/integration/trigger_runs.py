@@ -40,6 +40,17 @@ trigger: {trigger}
 workflow: {{engine: command, path: workflows/report.sh, args: ["${{nominalTime}}"]}}
 {more}
 """
+LOOP = """\
+kind: process
+name: loop
+clusters: [{{name: primary, validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}}}]
+frequency: hours(1)
+outlets: ["{uri}"]
+emit: always
+schedule: never
+trigger: {{any: ["{uri}"], on: [available, updated], max_chain: {max_chain}, start_from: earliest, allow_cycle: a test}}
+workflow: {{engine: command, path: workflows/report.sh}}
+"""
 BOTH = "{all: [clicks, orders], start_from: earliest}"
 
 
@@ -75,6 +86,10 @@ class TriggerRuns(Runs):
         script = f"mkdir -p $made\ndate +%s%N > $made/part-0\ntouch $made/_SUCCESS\n{make}"
         for name, text in (("make", script), ("report", report or self.saying("report"))):
             self._put(f"workflows/{name}.sh", f"#!/bin/sh\nset -e\n{text}\n").chmod(0o755)
+
+    def write_loop(self, uri: str, max_chain: int) -> None:
+        """Add a process that updates the data which starts it."""
+        self._put("processes/loop.yaml", LOOP.format(uri=uri, max_chain=max_chain))
 
     def produce(self, feed: str, key: str = KEYS[0], *more: str) -> int:
         """Run the producer of a feed for an instance, and return its exit code."""
