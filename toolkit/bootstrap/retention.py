@@ -15,6 +15,7 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
 from toolkit.retention.resolve import LedgerNeeded, NoArchive
 from toolkit.retention.shared_tables import SharedTables
+from toolkit.retention.temporary import TemporaryData, by_age_alone
 from toolkit.storage import RealPlaces
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     repository, options = context.repository, context.options
     limits = repository.settings.max_delete
     feeds, clusters = tuple(repository.feeds.values()), tuple(repository.clusters.values())
+    ledger = context.use.ledger
     resolver = RetentionResolver(
         nominal_time=options.nominal_time,
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
@@ -53,6 +55,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
         shared_tables=SharedTables(feeds=feeds, clusters=clusters),
         metastore=partial(open_catalog, read_only=options.dry_run),
+        temporary=by_age_alone if ledger is None else TemporaryData(repository=repository, ledger=ledger).policy,
         archives={
             name: each
             for name, each in repository.clusters.items()

@@ -24,6 +24,7 @@ from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_auth
 from toolkit.retention.shared_tables import SharedTables, table_name
 from toolkit.retention.table_writers import TableWriters
 from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTable, FeedTarget, Location
+from toolkit.retention.temporary import PolicyOf, by_age_alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -122,6 +123,7 @@ class RetentionResolver:
         archives: the clusters that something may be archived on, by name.
         shared_tables: which feeds are on which tables, also those that the run is not about.
         metastore: opens that of a cluster; it raises `CatalogError`.
+        temporary: lets temporary data go once its consumers have succeeded.
     """
 
     nominal_time: datetime
@@ -132,6 +134,7 @@ class RetentionResolver:
     archives: Mapping[str, Cluster] = field(default_factory=dict)
     shared_tables: SharedTables = field(default_factory=SharedTables)
     metastore: Callable[[Cluster], Metastore] = no_metastore
+    temporary: PolicyOf = by_age_alone
     _directories: dict[str, _Directories] = field(default_factory=dict, init=False)
     _table_writers: TableWriters = field(init=False)
 
@@ -259,13 +262,16 @@ class RetentionResolver:
         clock = RetentionClock(nominal_time=self.nominal_time, keep_beyond_validity=self.keep_beyond_validity)
         holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
         own = feed.max_delete_on(cluster.name)
+        policy = eviction_policy(feed, cluster.name, retention, clock, holds)
+        if not neighbours:  # their data would go with it
+            policy = self.temporary(feed, cluster.name, policy)
         return FeedTarget(
             feed=feed.name,
             cluster=cluster.name,
             limit=retention.limit,
             effective_time=clock.effective_time(feed, cluster.name),
             instances=feed.instances_on(cluster.name),
-            policy=eviction_policy(feed, cluster.name, retention, clock, holds),
+            policy=policy,
             neighbours=neighbours,
             availability_flag=feed.availability_flag or "",
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
