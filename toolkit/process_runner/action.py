@@ -13,16 +13,24 @@ from toolkit.actions.output_leases import EVICTION_UNDER_WAY
 from toolkit.availability import DATA_ERRORS, DataAccess
 from toolkit.el import ElError, is_name
 from toolkit.entities import Engine
+from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.process_runner.batches import InstanceBatch, NotReached, divided, has_failed
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
+from toolkit.process_runner.output_batches import ClearBatch, PublishBatch
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
+from toolkit.process_runner.outputs import Made
 from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
-from toolkit.process_runner.prepare import NotReached, PrepareBatch, PrepareRules, prepared_of
-from toolkit.process_runner.steps import StepBatch
+from toolkit.process_runner.prepare import PrepareBatch, PrepareRules, prepared_of
+from toolkit.process_runner.steps import InitialState, StepBatch, StepRunner
 from toolkit.process_runner.targets import (
+    CLEAR,
+    END,
     NAME,
+    PREPARE,
+    STEP,
     ProcessDetail,
     ProcessPlan,
     ProcessTarget,
@@ -31,17 +39,16 @@ from toolkit.process_runner.targets import (
     run_lease,
 )
 from toolkit.programs.port import StepEngine, StepMark
-from toolkit.result import Outcome
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
     from toolkit.entities import Cluster
+    from toolkit.ledger.database import Ledger
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.dataset_aliases import DatasetAliases
-    from toolkit.process_runner.jobs import JobBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +56,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     """Runs instances; see `Action`.
 
     Attributes:
-        jobs: keeps what becomes of steps.
+        ledger: tells of earlier attempts; None: a dry run does without.
         clock: tells whether an instance was waited for too long.
         engines: what runs steps.
         workplace: where they run.
@@ -59,7 +66,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
     """
 
-    jobs: JobBook
+    ledger: Ledger | None
     clock: Clock
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
@@ -89,7 +96,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             require_as_read(self.workplace, files_of(target.site.process))
         except FileChanged as error:
             return replace(blank_plan(target), skipped=Problem(code=error.code, message=str(error)))
-        plan = ProcessPlanner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
+        plan = ProcessPlanner(data=self._data(work), ledger=self.ledger, clock=self.clock).plan(target)
         if not plan.items or plan.detail.resolved is None:
             return plan
         try:
@@ -108,7 +115,9 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """End the programs that a dead runner of this instance left, before a step begins."""
         del work
-        last = {(each.run_id, each.step): each for each in self.jobs.step_runs({left.run_id for left in open_items})}
+        runs = {left.run_id for left in open_items}
+        begun = () if self.ledger is None else self.ledger.read(lambda tx: steps_of(tx, runs))
+        last = {(each.run_id, each.step): each for each in begun}
         for each in last.values():
             self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
@@ -132,30 +141,54 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             raise StepLeftBehind(step=left.step, processes=still)
 
     def batches(self, plan: ProcessPlan, work: RunContext) -> Generator[Batch[StepItem], Applied[StepItem], None]:
-        """Make a batch of the outputs that are removed, then one of all steps.
+        """Make a batch of the outputs that are removed, one of each step, and one of what is published after the last.
 
-        The end of a step and the start of the next are one ledger write.
+        After a failure one batch has the rest, which is not reached.
         """
-        if not plan.items:
+        if not plan.items or plan.detail.resolved is None:
             return
-        prepared = PrepareBatch(plan=plan, work=work)
-        first = prepared.positions.stop
-        if first:
-            applied = yield prepared
-            if any(each.outcome is Outcome.FAILED for each in applied.results):
-                yield NotReached(plan=plan, first=first)
-                return
-        yield StepBatch(
+        runner = StepRunner(
             plan=plan,
-            first=first,
+            resolved=plan.detail.resolved,
             work=work,
             data=self._data(work),
-            jobs=self.jobs,
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
             aliases=self.aliases,
         )
+        initial, made, everything = runner.initial_state(), Made(), range(len(plan.items))
+        if isinstance(initial, Problem):
+            yield NotReached(plan=plan, positions=everything, work=work, failed=initial)
+            return
+        for positions in divided(plan.items):
+            batch = _batch(runner, positions, initial, made)
+            applied = yield batch
+            rest = everything[positions.stop :]
+            if rest and has_failed(applied.results):
+                yield NotReached(plan=plan, positions=rest, work=work)
+                return
+            made = batch.made or made if isinstance(batch, StepBatch) else made
 
     def _data(self, work: RunContext) -> DataAccess:
         return DataAccess(stores=work.stores, metastores=self.metastores)
+
+
+def _batch(runner: StepRunner, positions: range, initial: InitialState, made: Made) -> InstanceBatch:
+    plan, work, staged = runner.plan, runner.work, runner.staged
+    kind = plan.items[positions.start].kind
+    if kind == PREPARE:
+        return PrepareBatch(plan=plan, positions=positions, work=work)
+    if kind == CLEAR:
+        return ClearBatch(plan=plan, positions=positions, work=work, staged=staged)
+    if kind in {STEP, END}:
+        return StepBatch(plan=plan, positions=positions, work=work, runner=runner, initial=initial)
+    return PublishBatch(
+        plan=plan,
+        positions=positions,
+        work=work,
+        staged=staged,
+        made=made,
+        updates=runner.updates,
+        data=runner.data,
+    )
