@@ -21,6 +21,7 @@ from tests.described import faults
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
 from tests.integration.process_runs import KEYS, ONLY, Runs, changes, outcomes, steps
+from tests.testbed.running import ending
 from toolkit.actions.guard import Guard
 from toolkit.bootstrap import action_context
 from toolkit.cli import main

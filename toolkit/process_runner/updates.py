@@ -161,7 +161,7 @@ class RunUpdates:
         return JobUpdates(
             outlets=tuple(self._outlets()),
             unchanged=frozenset(each for each, output in planned.items() if not self.counts(output.name)),
-            digests=digests,
+            digests=dict(self._digests(instances, data)) if data is not None and is_compared else {},
             partitions={
                 each: output.instance.partition for each, output in planned.items() if output.instance.partition
             },
