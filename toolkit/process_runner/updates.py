@@ -134,12 +134,12 @@ class RunUpdates:
         """Return the outputs that were updated."""
         return [each for each in outputs if self.counts(each.name)]
 
-    def of_job(self, instances: Sequence[FeedInstance], data: DataAccess) -> JobUpdates:
+    def of_job(self, instances: Sequence[FeedInstance], data: DataAccess | None) -> JobUpdates:
         """Return the updates of the job, for the transaction that records its success.
 
         Args:
             instances: its outputs that are there.
-            data: where they are looked at.
+            data: where they are looked at; None: they are not, so that each counts as changed.
 
         Raises:
             Stopped: the run must not go on.
@@ -155,11 +155,11 @@ class RunUpdates:
             for (feed, instant), output in by_place.items()
             if feed == each.feed and each.instance_key == format_instant(instant)
         }
-        digests = {} if target.site.process.emit is Emit.ALWAYS else dict(self._digests(instances, data))
+        is_compared = target.site.process.emit is Emit.ON_CHANGE
         return JobUpdates(
             outlets=tuple(self._outlets()),
             unchanged=frozenset(each for each, output in planned.items() if not self.counts(output.name)),
-            digests=digests,
+            digests=dict(self._digests(instances, data)) if data is not None and is_compared else {},
             partitions={
                 each: output.instance.partition for each, output in planned.items() if output.instance.partition
             },
