@@ -109,7 +109,7 @@ def test_a_late_file_is_named_and_its_instance_alone_runs_again_by_the_late_work
     assert [each["inputs"][0]["added"] for each in late] == [["part-1"]]
     assert late[0]["cause"] == "clicks of 2026-03-01T00:00Z: added part-1; +1 files, +5 bytes"
     assert runs.checks() == [("01:00", "late"), ("02:00", "unchanged")]
-    assert runs.events() == [("available", "00"), ("available", "01"), ("updated", "00")]
+    assert runs.events() == [("available", "00"), ("available", "01")]  # it made the same: emit is on_change
     assert runs.query("SELECT cause FROM run WHERE attempt = 2") == [(f"late data: {late[0]['cause']}",)]
 
 

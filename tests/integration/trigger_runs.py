@@ -124,7 +124,7 @@ class TriggerRuns(Runs):
 
     def feedctl(self, *arguments: str) -> None:
         """Run a command of feedctl over the repo."""
-        assert run_app(main.app, [*arguments, *self.repo]) == 0
+        assert main.main([*arguments, *self.repo]) == 0
 
     def fill_feed(self, feed: str, *keys: str) -> None:
         """Let instances of a feed be there."""

@@ -155,9 +155,7 @@ class RunUpdates:
             for (feed, instant), output in by_place.items()
             if feed == each.feed and each.instance_key == format_instant(instant)
         }
-        digests = (
-            {} if data is None or target.site.process.emit is Emit.ALWAYS else dict(self._digests(instances, data))
-        )
+        is_compared = target.site.process.emit is Emit.ON_CHANGE
         return JobUpdates(
             outlets=tuple(self._outlets()),
             unchanged=frozenset(each for each, output in planned.items() if not self.counts(output.name)),

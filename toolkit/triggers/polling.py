@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.el import EPOCH
@@ -294,6 +293,11 @@ def _recorded(ledger: Ledger, changes: Sequence[PolledChange], polled: Sequence[
     """Write down what was found, in transactions of bounded size, and then which series were looked at."""
     found: list[NewEvent] = []
     for chunk in in_chunks(changes, _PER_TRANSACTION):
-        found.extend(ledger.write(partial(polls.record, changes=chunk)))
-    ledger.write(lambda tx: polls.note_looks(tx, polled, now), is_lasting=False)
+        found.extend(_recorded_chunk(ledger, chunk))
+    if polled:
+        ledger.write(lambda tx: polls.note_looks(tx, polled, now))
     return found
+
+
+def _recorded_chunk(ledger: Ledger, changes: Sequence[PolledChange]) -> list[NewEvent]:
+    return ledger.write(lambda tx: polls.record(tx, changes))
