@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, Target, TargetPlan
 from toolkit.actions.progress import NoProgress
@@ -59,6 +59,7 @@ class RunContext:
         validator: validates what was written before it is published, of feeds with `quality`.
         outputs: tells which instances other runs write or remove at this moment.
         patiently: calls what needs the ledger, and waits for a ledger that is away as long as the run's lease lasts.
+        write: writes to the ledger in the middle of a batch; raises `Stopped` when the run must not go on.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -77,6 +78,7 @@ class RunContext:
     validator: Validator = field(default_factory=NoValidator)
     outputs: OutputUse = field(default_factory=OutputUse)
     patiently: Patience = impatient
+    write: Callable[[LedgerWrite], None] = lambda _: None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +128,19 @@ class Batch(Protocol[I]):
 
         Raises:
             Stopped: the run ended in its middle, and it is unknown what was done.
+        """
+        ...
+
+
+@runtime_checkable
+class RecordedBatch(Batch[I], Protocol[I]):
+    """Batch of which the ledger keeps more than its items, before the first of them begins."""
+
+    @property
+    def intended_writes(self) -> Sequence[LedgerWrite]:
+        """The ledger writes in the transaction that records the items as intended.
+
+        A write that raises `Stopped` undoes that transaction: the batch does not begin, and the run ends.
         """
         ...
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic
 
-from toolkit.actions.action import Applied
+from toolkit.actions.action import Applied, RecordedBatch
 from toolkit.actions.model import INTERRUPTED, I, ItemResult, Problem, SkipReason
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.vocabulary import ItemState
@@ -146,7 +146,9 @@ class BatchLoop(Generic[I]):
     def _with_next(self, step: RecordBatch, batch: Batch[I] | None) -> RecordBatch:
         if batch is None:
             return step
-        return replace(step, intended=[new_item(at, self.items[at]) for at in batch.positions])
+        intended = [new_item(at, self.items[at]) for at in batch.positions]
+        writes = batch.intended_writes if isinstance(batch, RecordedBatch) else ()
+        return replace(step, intended=intended, intended_writes=writes)
 
     def _record(self, step: RecordBatch) -> bool:
         """Write a step down; False: what it intends must not begin, and is not written down as such.

@@ -201,6 +201,7 @@ class ActionContext:
             validator=self._validator(run.recorded, bound.of),
             outputs=OutputUse(ledger=self.use.ledger),
             patiently=run.patiently,
+            write=run.write,
         )
 
     def _validator(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Validator:

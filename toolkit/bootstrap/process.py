@@ -27,7 +27,6 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.due import queue_of_due, queue_of_one, queue_of_range
-from toolkit.process_runner.jobs import JobBook
 from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
@@ -127,7 +126,7 @@ class ProcessWiring:
         place = here.reading(path for site in self.sites for path in files_of(site.process))
         candidates = [each.target for queue in self.slots.queues for each in queue.candidates]
         action = ProcessAction(
-            jobs=JobBook(ledger=ledger),
+            ledger=ledger,
             clock=self.clock,
             engines=self.engines,
             metastores=catalog_for_reading,

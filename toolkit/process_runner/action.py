@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,17 @@ from toolkit.actions.output_leases import EVICTION_UNDER_WAY
 from toolkit.availability import DATA_ERRORS, DataAccess
 from toolkit.el import ElError, is_name
 from toolkit.entities import Engine
+from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
+from toolkit.process_runner.instance_run import InstanceRun
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
 from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
-from toolkit.process_runner.prepare import NotReached, PrepareBatch, PrepareRules, prepared_of
-from toolkit.process_runner.steps import StepBatch
+from toolkit.process_runner.prepare import PrepareRules, prepared_of
+from toolkit.process_runner.staging import StagedOutputs
+from toolkit.process_runner.steps import StepRunner
 from toolkit.process_runner.targets import (
     NAME,
     ProcessDetail,
@@ -31,16 +34,15 @@ from toolkit.process_runner.targets import (
     run_lease,
 )
 from toolkit.programs.port import StepEngine, StepMark
-from toolkit.result import Outcome
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
     from toolkit.entities import Cluster
+    from toolkit.ledger.database import Ledger
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
-    from toolkit.process_runner.jobs import JobBook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     """Runs instances; see `Action`.
 
     Attributes:
-        jobs: keeps what becomes of steps.
+        ledger: tells of earlier attempts; None: a dry run does without.
         clock: tells whether an instance was waited for too long.
         engines: what runs steps.
         workplace: where they run.
@@ -57,7 +59,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         prepare: what may stand against removing outputs before the first step.
     """
 
-    jobs: JobBook
+    ledger: Ledger | None
     clock: Clock
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
@@ -86,7 +88,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             require_as_read(self.workplace, files_of(target.site.process))
         except FileChanged as error:
             return replace(blank_plan(target), skipped=Problem(code=error.code, message=str(error)))
-        plan = ProcessPlanner(data=self._data(work), jobs=self.jobs, clock=self.clock).plan(target)
+        plan = ProcessPlanner(data=self._data(work), ledger=self.ledger, clock=self.clock).plan(target)
         if not plan.items or plan.detail.resolved is None:
             return plan
         try:
@@ -105,7 +107,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """End the programs that a dead runner of this instance left, before a step begins."""
         del work
-        last = {(each.run_id, each.step): each for each in self.jobs.step_runs({left.run_id for left in open_items})}
+        last = {(each.run_id, each.step): each for each in self._begun_steps({left.run_id for left in open_items})}
         for each in last.values():
             self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
@@ -113,6 +115,10 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in open_items),
             notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
         )
+
+    def _begun_steps(self, run_ids: Collection[int]) -> Sequence[StepRun]:
+        """Return the attempts at steps of runs, in the order in which they began."""
+        return () if self.ledger is None else self.ledger.read(lambda tx: steps_of(tx, run_ids))
 
     def _end(self, target: ProcessTarget, left: StepRun) -> None:
         """End a step without a terminal any more, whether the process still has it or not.
@@ -129,29 +135,27 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             raise StepLeftBehind(step=left.step, processes=still)
 
     def batches(self, plan: ProcessPlan, work: RunContext) -> Generator[Batch[StepItem], Applied[StepItem], None]:
-        """Make a batch of the outputs that are removed, then one of all steps.
-
-        The end of a step and the start of the next are one ledger write.
-        """
-        if not plan.items:
+        """Make the batches of a run, see `InstanceRun`."""
+        resolved = plan.detail.resolved
+        if not plan.items or resolved is None:
             return
-        prepared = PrepareBatch(plan=plan, work=work)
-        first = prepared.positions.stop
-        if first:
-            applied = yield prepared
-            if any(each.outcome is Outcome.FAILED for each in applied.results):
-                yield NotReached(plan=plan, first=first)
-                return
-        yield StepBatch(
-            plan=plan,
-            first=first,
+        staged = StagedOutputs(
+            site=plan.target.site,
+            outputs=resolved.outputs,
             work=work,
+            now=self.clock.now,
+            attempts=plan.detail.attempts,
+        )
+        runner = StepRunner(
+            plan=plan,
+            resolved=resolved,
+            staged=staged,
             data=self._data(work),
-            jobs=self.jobs,
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
         )
+        yield from InstanceRun(runner=runner, work=work).batches()
 
     def _data(self, work: RunContext) -> DataAccess:
         return DataAccess(stores=work.stores, metastores=self.metastores)

@@ -40,3 +40,19 @@ class StepLeftBehind(Stopped):
         self.step, self.processes = step, tuple(sorted(processes))
         numbers = ", ".join(map(str, self.processes))
         super().__init__(reason=f"processes {numbers} of an earlier run of step {step} do not end; end them by hand")
+
+
+class StepRefused(Stopped):
+    """Error: the ledger's registry does not have the step any more, as after a sync of another config repo.
+
+    Args:
+        why: the ledger's own message.
+    """
+
+    code = "step_refused"
+    status = Status.FAILED
+    ends_process = False
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(reason=why)

@@ -1,26 +1,24 @@
-"""The bookkeeping of an instance's steps: the calls of run metadata, on the run that the kernel has begun."""
+"""The ledger writes of an instance's steps: the calls of run metadata, on the run that the kernel has begun."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from toolkit.errors import InvalidInput
 from toolkit.ledger import fingerprints
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.fingerprints import ReadInput
 from toolkit.ledger.jobs import current, job_end, job_start, steps
-from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
-from toolkit.ledger.jobs.rows import JobRef, StepRun, key_of
+from toolkit.ledger.jobs.rows import JobRef, key_of
 from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.runs import leases, queries
 from toolkit.ledger.runs.errors import LeaseLost
-from toolkit.ledger.vocabulary import RunStatus
-from toolkit.programs.port import StepMark
-from toolkit.runs.errors import LeaseExpired, LedgerLost
+from toolkit.process_runner.errors import StepRefused
 from toolkit.runs.recorder import LedgerWrite
 
 _MADE = "outputs"
@@ -74,112 +72,33 @@ class Opening:
     is_forced: bool
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class JobBook:
-    """Keeps what becomes of the steps of instances. Each call raises LedgerUnavailable and LedgerConflict.
+def attempt_chain(ledger: Ledger | None, ref: JobRef, *, is_forced: bool) -> AttemptChain:
+    """Return how far the attempts at an instance have come; changes nothing.
 
-    A call that is repeated finds out whether an earlier one was committed whose answer was lost, see `LedgerPatience`.
+    Args:
+        ledger: None: of a dry run without one.
+        ref: the instance.
+        is_forced: all steps run again, whatever succeeded before.
 
-    Attributes:
-        ledger: None: of a dry run without one, which only asks.
+    Raises:
+        LedgerUnavailable: it cannot be read.
     """
+    return AttemptChain() if ledger is None else ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
 
-    ledger: Ledger | None
 
-    def chain(self, ref: JobRef, *, is_forced: bool) -> AttemptChain:
-        """Return how far the attempts at an instance have come; changes nothing."""
-        return (
-            AttemptChain() if self.ledger is None else self.ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
-        )
+def opened(ref: JobRef, opening: Opening) -> LedgerWrite:
+    """Make a run the job of its instance; the write raises `StepRefused` when the ledger has no such process."""
+    return _write_of(lambda tx: _open(tx, ref, opening))
 
-    def begin(self, ref: JobRef, opening: Opening) -> None:
-        """Make a run the job of its instance.
 
-        Raises:
-            InvalidInput: the process is not registered.
-            Stopped: the run is over in the ledger, or that cannot be used any more.
-        """
-        self._write(lambda tx: _open(tx, ref, opening))
+def begun(ref: JobRef, step: str, log: Path) -> LedgerWrite:
+    """A step begins, whose log finds it again; the write raises `StepRefused` when the ledger has no such step."""
+    return _write_of(lambda tx: steps.init_step(tx, ref, step, log_location=str(log)))
 
-    def begin_step(
-        self,
-        ref: JobRef,
-        step: str,
-        mark: StepMark,
-        before: Opening | StepSuccess | None,
-        *,
-        is_repeated: bool = False,
-    ) -> None:
-        """Write down that a step begins, with what finds it again, and what that says of what was before.
 
-        Args:
-            ref: the job.
-            step: its name.
-            mark: what finds it again.
-            before: how the job begins, of which this is the first step; or the step that has just succeeded.
-            is_repeated: an earlier call with the same may have been committed.
-
-        Raises:
-            InvalidInput: as `begin`.
-            Stopped: as `begin`.
-        """
-
-        def work(tx: Transaction) -> None:
-            if is_repeated and _is(tx, ref, step, RunStatus.RUNNING):
-                return
-            if isinstance(before, Opening):
-                _open(tx, ref, before)
-            elif before is not None:
-                _halt(tx, ref, before)
-            steps.init_step(tx, ref, step, application_id=mark.application, log_location=str(mark.log))
-
-        self._write(work)
-
-    def name_application(self, ref: JobRef, step: str, mark: StepMark) -> None:
-        """Write down by what number others know a step that runs; raises as `begin_step`."""
-        self._write(lambda tx: steps.name_application(tx, ref, step, mark.application))
-
-    def end_step(self, ref: JobRef, step: str, *, stands_for_steps: bool = False, is_repeated: bool = False) -> None:
-        """Record at once that a step has succeeded, so that it does not run again; raises as `begin_step`.
-
-        Args:
-            ref: the job.
-            step: its name.
-            stands_for_steps: it ran in the place of several steps, so that its success counts with the end of the job.
-            is_repeated: an earlier call with the same may have been committed.
-        """
-
-        def work(tx: Transaction) -> None:
-            if is_repeated and _is(tx, ref, step, RunStatus.SUCCEEDED):
-                return
-            _require_lease(tx, ref)
-            if not stands_for_steps:
-                steps.halt_step(tx, ref, step)
-                return
-            running = current.running_job(tx, ref).run.run_id
-            steps.write_log(tx, running, "late", "the late workflow has ended, its outputs are published next")
-
-        self._write(work)
-
-    def step_runs(self, run_ids: Collection[int]) -> Sequence[StepRun]:
-        """The attempts at steps of these runs, in the order in which they began."""
-        return self._ledger.read(lambda tx: steps.steps_of(tx, run_ids))
-
-    def _write(self, work: Callable[[Transaction], object]) -> None:
-        """In the middle of a run, what cannot be written ends it."""
-        try:
-            self._ledger.write(work)
-        except (LedgerUnavailable, LedgerConflict) as error:
-            raise LedgerLost(why=str(error), may_return=True) from error
-        except (JobNotRunning, JobIsSuspended, LeaseLost) as error:
-            raise LeaseExpired(why=str(error)) from error
-
-    @property
-    def _ledger(self) -> Ledger:
-        if self.ledger is None:
-            message = "a run without a ledger has no steps"
-            raise AssertionError(message)
-        return self.ledger
+def known_as(ref: JobRef, step: str, application: str | None) -> LedgerWrite:
+    """Spark or YARN knows a step that runs by this number."""
+    return _write_of(lambda tx: steps.name_application(tx, ref, step, application))
 
 
 def _require_lease(tx: Transaction, ref: JobRef) -> None:
@@ -190,12 +109,6 @@ def _require_lease(tx: Transaction, ref: JobRef) -> None:
     """
     if not leases.is_owned(tx, _run_id(ref)):
         raise LeaseLost(run=queries.get(tx, _run_id(ref)))
-
-
-def _is(tx: Transaction, ref: JobRef, step: str, status: RunStatus) -> bool:
-    """Return whether the newest attempt at a step in a run has a status."""
-    of_step = [each for each in steps.steps_of(tx, {_run_id(ref)}) if each.step == step]
-    return bool(of_step) and of_step[-1].status is status
 
 
 def _open(tx: Transaction, ref: JobRef, opening: Opening) -> None:
@@ -297,6 +210,9 @@ def _write_of(work: Callable[[Transaction], object]) -> LedgerWrite:
 
     def write(tx: Transaction, run_id: int) -> None:
         del run_id
-        work(tx)
+        try:
+            work(tx)
+        except InvalidInput as error:
+            raise StepRefused(why=str(error)) from error
 
     return write

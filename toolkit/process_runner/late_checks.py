@@ -21,10 +21,10 @@ from toolkit.runs.errors import RunKilled
 from toolkit.runs.recorder import message_text, path_text
 
 if TYPE_CHECKING:
+    from toolkit.actions.guard import Guard
     from toolkit.availability import DataAccess
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
-    from toolkit.runs.errors import Stopped
     from toolkit.runs.recorder import LedgerWrite
 
 MOST_KILLED = 3
@@ -288,19 +288,21 @@ def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
     return is_ready(data.stores(path), path, flag)
 
 
-def is_dealt_with(stopped: Stopped | None) -> bool:
-    """Return whether late data has had its run; a run that a user killed does not come back, a dead one does."""
-    return stopped is None or isinstance(stopped, RunKilled)
+def noted(late: CheckedInstance, guard: Guard, *, is_last: bool) -> LedgerWrite:
+    """Record the check, once late data has had its run, with the outcome of a batch of that run.
 
+    The run is over with its last batch, or when a user has killed it: then it does not come back. Of a run that died or
+    was stopped otherwise, the check is not noted, so that it is made again.
 
-def noted(late: CheckedInstance) -> LedgerWrite:
-    """Record the check in the transaction that records what became of its run.
-
-    A check is not noted before that, so that one whose process was killed is made again.
+    Args:
+        late: the check that led to the run.
+        guard: of the run; asked when the outcome is recorded, since a run may be killed between two batches.
+        is_last: no batch follows.
     """
 
     def write(tx: Transaction, run_id: int) -> None:
-        late_checks.record(tx, late.made(run_id))
+        if isinstance(guard.stopped, RunKilled) or (is_last and guard.stopped is None):
+            late_checks.record(tx, late.made(run_id))
 
     return write
 

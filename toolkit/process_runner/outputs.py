@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.availability import DataState
@@ -20,9 +20,10 @@ from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess, FoundInstance
+    from toolkit.el import CanonicalPath
     from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
-    from toolkit.process_runner.output_effects import OutputEffects
+    from toolkit.process_runner.staging import StagedOutput
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,18 +31,34 @@ class Made:
     """State of an instance's outputs.
 
     Attributes:
-        instances: that readers may have.
+        instances: that readers may have, once what is staged is published.
         lacking: what is not there and should be, in words; empty: nothing.
-        is_old: what is there was there before the steps.
-        unflagged: the outputs whose availability flag is not there yet.
-        notes: for the user.
+        is_old: what lacks was not made by the steps of this run, so that all of them run again.
+        missing: the names of the outputs that were not made, and need not be.
+        unflagged: the availability flags that are not there yet, by the name of the output.
+        staged: the outputs that are validated and published next.
     """
 
     instances: tuple[FeedInstance, ...] = ()
     lacking: str = ""
     is_old: bool = False
-    unflagged: tuple[PlannedOutput, ...] = ()
-    notes: tuple[str, ...] = ()
+    missing: frozenset[str] = frozenset()
+    unflagged: Mapping[str, CanonicalPath] = field(default_factory=dict)
+    staged: tuple[StagedOutput, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes for the user."""
+        return tuple(f"the output {name} was not made" for name in sorted(self.missing))
+
+    def with_staged(self, staged: Made) -> Made:
+        """Return the state of all outputs, from that of the ones that are not validated and that of the others."""
+        return replace(
+            staged,
+            instances=(*self.instances, *staged.instances),
+            missing=self.missing | staged.missing,
+            unflagged=self.unflagged,
+        )
 
 
 def feed_instance(site: ProcessSite, storage: FeedStorage, instance: InstanceStorage) -> FeedInstance:
@@ -117,9 +134,9 @@ def look_at_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput], data: D
         Stopped: the run must not go on.
     """
     instances: list[FeedInstance] = []
-    unflagged: list[PlannedOutput] = []
+    unflagged: dict[str, CanonicalPath] = {}
+    missing: list[str] = []
     lacking: list[str] = []
-    notes: list[str] = []
     for each in outputs:
         feed, at = site.feeds[each.storage.feed], each.instance.instant
         found = data.instances_of(feed, site.cluster).look(at)
@@ -128,30 +145,31 @@ def look_at_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput], data: D
             lacking.append(f"the output {each.name} is {state} ({found.uri}); is that right, allow_empty: true")
             continue
         if found.state is DataState.MISSING:
-            notes.append(f"the output {each.name} was not made")
+            missing.append(each.name)
             continue
-        unflagged += [] if found.is_ready else [each]
+        flag = None if found.is_ready else flag_of(site, each)
+        unflagged |= {} if flag is None else {each.name: flag}
         instances.append(feed_instance(site, each.storage, each.instance))
-    return Made(instances=tuple(instances), lacking="; ".join(lacking), unflagged=tuple(unflagged), notes=tuple(notes))
+    return Made(
+        instances=tuple(instances),
+        lacking="; ".join(lacking),
+        missing=frozenset(missing),
+        unflagged=unflagged,
+    )
 
 
-def write_flags(site: ProcessSite, made: Made, data: DataAccess, effects: OutputEffects) -> Iterator[str]:
-    """Write the availability flags that the workflow has not written, and yield a note for each.
+def flag_of(site: ProcessSite, output: PlannedOutput) -> CanonicalPath | None:
+    """Return the availability flag that a run writes when the workflow has not; None: there is none.
 
-    The flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, it is written
-    here: the steps have succeeded, so that the data is whole, and without it no reader would ever see it.
-
-    Raises:
-        StorageError: a store refuses, or does not answer.
-        Stopped: the run must not go on.
+    The flag is the workflow's to write, as Spark writes ``_SUCCESS``. Where there is data and no flag, the run writes
+    it: the steps have succeeded, so that the data is whole, and without it no reader would ever see it. Of an output
+    that is validated it is a part of what is published.
     """
-    for each in made.unflagged:
-        flag = site.feeds[each.storage.feed].availability_flag or ""
-        path = site.cluster.place(each.instance.paths[LocationType.DATA]).child(flag)
-        data.stores(path).write(path, ())
-        effects.note("flag", str(path))
-        uri = site.uri(each.storage, each.instance)
-        yield f"the workflow did not write {flag} in {uri}, so it was written now"
+    flag = site.feeds[output.storage.feed].availability_flag
+    path = output.instance.paths.get(LocationType.DATA)
+    if not flag or path is None or site.quality_of(output.name) is not None:
+        return None
+    return site.cluster.place(path).child(flag)
 
 
 def _state(site: ProcessSite, output: PlannedOutput, found: FoundInstance, data: DataAccess) -> DataState:

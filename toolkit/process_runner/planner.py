@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
+from toolkit.process_runner.jobs import attempt_chain
+from toolkit.process_runner.output_batches import cleared_items, published_items
 from toolkit.process_runner.prepare import prepared_items
 from toolkit.process_runner.resolution import MissingInput, resolve_instance
 from toolkit.process_runner.targets import END, ProcessDetail, ProcessPlan, ProcessTarget, StepItem, items_of
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.el import Availability
     from toolkit.entities import Feed
-    from toolkit.process_runner.jobs import JobBook
+    from toolkit.ledger.database import Ledger
     from toolkit.process_runner.resolution import ResolvedInstance
 
 MISSING_INPUTS, INVALID, REPLACED = "missing_inputs", "invalid", "replaced"
@@ -39,12 +41,12 @@ class ProcessPlanner:
 
     Attributes:
         data: where instances are looked at.
-        jobs: what the ledger has of earlier attempts.
+        ledger: tells of earlier attempts; None: a dry run does without.
         clock: tells whether an instance was waited for too long.
     """
 
     data: DataAccess
-    jobs: JobBook
+    ledger: Ledger | None
     clock: Clock
 
     def plan(self, target: ProcessTarget) -> ProcessPlan:
@@ -90,7 +92,7 @@ class ProcessPlanner:
     def _planned(self, looked: ProcessPlan, resolved: ResolvedInstance) -> ProcessPlan:
         target = looked.target
         steps = items_of(target)
-        chain = self.jobs.chain(target.ref, is_forced=target.is_forced)
+        chain = attempt_chain(self.ledger, target.ref, is_forced=target.is_forced)
         due = tuple(each for each in steps if chain.due is None or each.name in chain.due)
         end = StepItem(name=END, engine=None, path="", instance_key=target.instance_key, kind=END)
         notes = [f"the optional input {name} is missing, and left out" for name in resolved.left_out]
@@ -107,8 +109,10 @@ class ProcessPlanner:
             attempts=chain.attempts,
             starts_over=chain.starts_over,
         )
-        removed = () if resumed else prepared_items(target, resolved.outputs)
-        return replace(looked, items=(*removed, *due) or (end,), detail=detail, notes=tuple(notes))
+        outputs = resolved.outputs
+        before = () if resumed else (*prepared_items(target, outputs), *cleared_items(target, outputs))
+        items = (*before, *(due or (end,)), *published_items(target, outputs))
+        return replace(looked, items=items, detail=detail, notes=tuple(notes))
 
 
 def _text(missing: tuple[MissingInput, ...]) -> str:

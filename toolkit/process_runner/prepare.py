@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
-from toolkit.actions.action import Applied, Batch
-from toolkit.actions.attempt import UNKNOWN
-from toolkit.actions.guard import STOPPED, CalledOff, Refusal
+from toolkit.actions.attempt import FailedAttempt, attempted
+from toolkit.actions.guard import STOPPED, Refusal
 from toolkit.actions.hold_watch import HoldWatch, NewHolds
-from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
+from toolkit.actions.model import ItemResult, Problem, SkipReason
 from toolkit.actions.publication import remove
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import written_places
@@ -21,15 +19,13 @@ from toolkit.el import ElError, format_instant, shift
 from toolkit.entities import LocationType, Prepare
 from toolkit.errors import NotImplementedYet
 from toolkit.planning.retention import holding
-from toolkit.process_runner.codes import NOT_REACHED, NOT_REMOVABLE, NOTHING_THERE
-from toolkit.process_runner.targets import PREPARE, StepItem
-from toolkit.result import Outcome
-from toolkit.runs.errors import Stopped
-from toolkit.runs.recorder import path_text
-from toolkit.storage import NotFound, StorageError, Unreachable, aside_name
+from toolkit.process_runner.batches import InstanceBatch
+from toolkit.process_runner.codes import NOT_REMOVABLE, NOTHING_THERE
+from toolkit.process_runner.targets import PREPARE, StepItem, output_item
+from toolkit.storage import NotFound, StorageError, aside_name
 
 if TYPE_CHECKING:
-    from toolkit.actions.action import RunContext
+    from toolkit.actions.action import Applied, RunContext
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, InstanceSequence
     from toolkit.entities import Cluster, Feed, Hold
@@ -81,14 +77,7 @@ def prepared_outputs(site: ProcessSite, outputs: Sequence[PlannedOutput]) -> tup
 def prepared_items(target: ProcessTarget, outputs: Sequence[PlannedOutput]) -> tuple[StepItem, ...]:
     """Return the removals of a plan, in the order of `prepared_outputs`."""
     return tuple(
-        StepItem(
-            name=each.output.name,
-            engine=None,
-            path=path_text(str(each.place)),
-            instance_key=target.instance_key,
-            kind=PREPARE,
-        )
-        for each in prepared_outputs(target.site, outputs)
+        output_item(target, PREPARE, each.output.name, each.place) for each in prepared_outputs(target.site, outputs)
     )
 
 
@@ -243,52 +232,25 @@ def _read_places(
             yield from written_places(metastores(cluster), name, instance.partition, cluster.place).places
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrepareBatch(Batch[StepItem]):
+@dataclass(kw_only=True)
+class PrepareBatch(InstanceBatch):
     """Batch of all removals, the first items of a plan, one after the other until one cannot be removed."""
 
-    plan: ProcessPlan
-    work: RunContext
-
-    @property
-    @override
-    def positions(self) -> range:
-        return range(sum(each.kind == PREPARE for each in self.plan.items))
-
-    @override
     def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
-        results: list[ItemResult[StepItem]] = []
-        is_open: set[int] = set()
-        for at, each in enumerate(prepared_of(self.plan)):
-            item = self.plan.items[at]
-            if any(before.outcome is Outcome.FAILED for before in results):
-                results.append(ItemResult.skipped(item, NOT_REACHED))
-                advance(1)
-                continue
-            results.append(self._removed(item, each))
-            if results[-1].code in UNKNOWN:
-                is_open.add(at)
-            advance(1)
-        return Applied(results=tuple(results), open=frozenset(is_open))
+        """Remove the outputs."""
+        outputs = {each.output.name: each for each in prepared_of(self.plan)}
+        return self.applied(self.until_failure(lambda item: self._removed(item, outputs[item.name]), advance))
 
     def _removed(self, item: StepItem, each: PreparedOutput) -> ItemResult[StepItem]:
-        guard, system = self.work.guard, self.work.stores(each.place)
+        guard = self.work.guard
         refusal = guard.refusal(each.base, must_look=True)
         if refusal is not None:
             return _refused(item, refusal)
-        try:
-            with guard.watching(each.base):
-                was_there = self._remove(each)
-        except StorageError as error:
-            if isinstance(error, Unreachable):
-                guard.note_unanswered(system, each.base)
-            return ItemResult.failed(item, error.code, str(error))
-        except CalledOff as called_off:
-            return _refused(item, called_off.refusal)
-        except Stopped as stopped:
-            guard.stop(stopped)
-            return ItemResult.failed(item, INTERRUPTED, f"{item.uri}: {stopped.reason}; the next run removes it")
-        return ItemResult.done(item) if was_there else ItemResult.skipped(item, NOTHING_THERE)
+        with guard.watching(each.base):
+            removed = attempted(self.work, partial(self._remove, each), failures=(StorageError,))
+        if not isinstance(removed, FailedAttempt):
+            return ItemResult.done(item) if removed else ItemResult.skipped(item, NOTHING_THERE)
+        return removed.of(item) if removed.refusal is None else _refused(item, removed.refusal)
 
     def _remove(self, each: PreparedOutput) -> bool:
         """Remove an output and what a killed removal of it has put aside; return whether anything was there."""
@@ -302,24 +264,6 @@ class PrepareBatch(Batch[StepItem]):
         if system.capabilities.directories:
             remove(system, each.place.parent.child(aside_name(each.place.name)), each.base)
         return was_there
-
-
-@dataclass(frozen=True, kw_only=True)
-class NotReached(Batch[StepItem]):
-    """Batch of the steps from a position on, which are not run since an output was not removed before them."""
-
-    plan: ProcessPlan
-    first: int
-
-    @property
-    @override
-    def positions(self) -> range:
-        return range(self.first, len(self.plan.items))
-
-    @override
-    def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
-        advance(len(self.positions))
-        return Applied(results=tuple(ItemResult.skipped(self.plan.items[at], NOT_REACHED) for at in self.positions))
 
 
 def _refused(item: StepItem, refusal: Refusal) -> ItemResult[StepItem]:

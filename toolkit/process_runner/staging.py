@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.staging import InstanceStaging
@@ -12,7 +12,9 @@ from toolkit.actions.validation import QUALITY_UNKNOWN, FeedValidation, QualityF
 from toolkit.availability import is_there
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
+from toolkit.process_runner.batches import check_child
 from toolkit.process_runner.late_fingerprint import fingerprint
+from toolkit.process_runner.outputs import Made, feed_instance
 from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:
@@ -21,24 +23,20 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.staged_unit import StagedUnit
     from toolkit.entities import Output
+    from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
-    from toolkit.process_runner.output_effects import OutputEffects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Passed:
-    """Outcome of the validated outputs.
+class Validated:
+    """Outcome of the validation of staged outputs.
 
     Attributes:
-        outputs: that are published.
-        lacking: what the steps should have written and have not, in words; empty: nothing.
-        blocked: those that must not be announced; then none of the instance is.
+        blocked: those that must not be published, by name; then none of the instance is.
         notes: for the user.
     """
 
-    outputs: tuple[PlannedOutput, ...] = ()
-    lacking: str = ""
-    blocked: tuple[QualityFailed, ...] = ()
+    blocked: Mapping[str, QualityFailed] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -74,6 +72,14 @@ class StagedOutput:
         """The name of the availability flag; empty: the feed has none."""
         return self.staging.validation.feed.availability_flag or ""
 
+    def clear(self) -> bool:
+        """Make room for the steps; return whether anything was staged."""
+        system, place = self.unit.system, self.unit.place
+        system.mkdirs(place.parent)
+        was_there = is_there(system, place)
+        self.unit.clear()
+        return was_there
+
     def validate(self, check: Callable[[], None]) -> Iterator[str]:
         """Validate, then write the flag, which readers could take for data by its name; yield notes.
 
@@ -88,7 +94,7 @@ class StagedOutput:
             yield f"the workflow did not write {flag.name} for {self.planned.name}, so it was written now"
 
 
-@dataclass(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StagedOutputs:
     """The validated outputs of one run of an instance. Every call raises StorageError and StopRequested.
 
@@ -96,24 +102,20 @@ class StagedOutputs:
         site: the process on its cluster.
         outputs: all of the instance.
         work: of the run.
-        check: raises when the run must end.
         now: of the wall clock, UTC.
-        effects: gets what is removed and published.
         attempts: the numbers of the attempts that the run continues: what they published is the work of its steps.
     """
 
     site: ProcessSite
     outputs: Iterable[PlannedOutput]
     work: RunContext
-    check: Callable[[], None]
     now: Callable[[], datetime]
-    effects: OutputEffects
     attempts: Collection[int] = ()
 
     @cached_property
-    def staged(self) -> tuple[StagedOutput, ...]:
-        """The outputs that are validated."""
-        return tuple(self._staged())
+    def by_name(self) -> Mapping[str, StagedOutput]:
+        """The outputs that are validated, by name."""
+        return {each.planned.name: each for each in self._staged()}
 
     def _staged(self) -> Iterator[StagedOutput]:
         site, place = self.site, self.site.cluster.place
@@ -130,21 +132,15 @@ class StagedOutputs:
             unit = staging.unit(place(each.instance.paths[LocationType.DATA]))
             yield StagedOutput(planned=each, rules=site.process.outputs[each.name], staging=staging, unit=unit)
 
-    def begin(self, *, resumed: bool) -> str:
-        """Make room for the steps; what an earlier attempt has written stays for one that goes on from there.
+    def resume(self) -> str:
+        """Keep what an earlier attempt has written, for one that goes on from there.
 
         Returns:
             Why the steps must not go on; empty: nothing.
         """
         may_repeat = not all(step.recoverable for step in self.site.process.workflow.steps)  # with those behind it
-        for each in self.staged:
+        for each in self.by_name.values():
             each.unit.system.mkdirs(each.unit.place.parent)
-            if not resumed:
-                is_staged = is_there(each.unit.system, each.unit.place)
-                each.unit.clear()
-                if is_staged:
-                    self.effects.note("clear", str(each.unit.place))
-                continue
             each.unit.settle()
             if not each.is_staged and may_repeat and each.is_published(self.attempts):
                 return (
@@ -154,48 +150,57 @@ class StagedOutputs:
             each.unit.begin_copy()
         return ""
 
-    def publish(self, *, has_run: bool) -> Passed:
-        """Validate all outputs, and publish them when all may be: half of an instance must not be published.
+    def look(self, *, has_run: bool) -> Made:
+        """Look at the outputs of an instance whose steps have all succeeded; finish what a killed run began of them.
 
         Args:
             has_run: a step has run in this attempt; then what is published already is not its work.
 
         Raises:
-            Unavailable: the ledger cannot be written.
+            Unavailable: the ledger cannot be read.
         """
+        instances: list[FeedInstance] = []
         staged: list[StagedOutput] = []
-        there: list[PlannedOutput] = []
+        missing: list[str] = []
         lacking: list[str] = []
-        blocked: list[QualityFailed] = []
-        notes: list[str] = []
-        for each in self.staged:
+        for name, each in self.by_name.items():
             each.unit.settle()
             if each.is_staged:
                 staged.append(each)
-            elif (
-                each.is_published(None)
-                if each.rules.allow_existing
-                else not has_run and each.is_published(self.attempts)
-            ):
-                there.append(each.planned)
-            elif each.rules.allow_empty:
-                notes.append(f"the output {each.planned.name} was not made")
-            else:
-                lacking.append(_lacking(each))
-        for each in [] if lacking else staged:
+            elif not self._counts(each, has_run=has_run):
+                (missing if each.rules.allow_empty else lacking).append(name)
+                continue
+            instances.append(feed_instance(self.site, each.planned.storage, each.planned.instance))
+        why = "; ".join(_lacking(self.by_name[name]) for name in lacking)
+        return Made(
+            instances=tuple(instances), lacking=why, is_old=bool(why), missing=frozenset(missing), staged=tuple(staged)
+        )
+
+    def _counts(self, each: StagedOutput, *, has_run: bool) -> bool:
+        """Return whether what is published already is the output."""
+        if each.rules.allow_existing:
+            return each.is_published(None)
+        return not has_run and each.is_published(self.attempts)
+
+    def validate(self, staged: Sequence[StagedOutput]) -> Validated:
+        """Validate staged outputs; all of them may be published or none, since half of an instance must not be.
+
+        Raises:
+            Unavailable: the ledger cannot be written.
+        """
+        blocked: dict[str, QualityFailed] = {}
+        notes: list[str] = []
+        for each in staged:
             try:
-                notes += each.validate(self.check)
+                notes += each.validate(partial(check_child, self.work))
             except QualityFailed as error:
-                blocked.append(error)
-        if not lacking and not blocked:  # the first may have been validated hours ago
-            why = "it changed after it was validated; run again, which validates what is there then"
-            changed = [each.unit.unit for each in staged if not each.staging.may_publish(each.unit.unit)]
-            blocked = [QualityFailed(unit=path_text(str(each)), why=why, code=QUALITY_UNKNOWN) for each in changed]
-        for each in [] if lacking or blocked else staged:
-            each.unit.publish(each.flag)
-            self.effects.note("publish", str(each.unit.unit))
-            there.append(each.planned)
-        return Passed(outputs=tuple(there), lacking="; ".join(lacking), blocked=tuple(blocked), notes=tuple(notes))
+                blocked[each.planned.name] = error
+        for each in [] if blocked else staged:  # the first may have been validated hours ago
+            if not each.staging.may_publish(each.unit.unit):
+                why = "it changed after it was validated; run again, which validates what is there then"
+                unit = path_text(str(each.unit.unit))
+                blocked[each.planned.name] = QualityFailed(unit=unit, why=why, code=QUALITY_UNKNOWN)
+        return Validated(blocked=blocked, notes=tuple(notes))
 
 
 def _lacking(made: StagedOutput) -> str:

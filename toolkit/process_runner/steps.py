@@ -1,346 +1,296 @@
-"""The steps of an instance, one after the other, and what is written down of them."""
+"""The steps of an instance, a batch each, and what the ledger keeps of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from math import isinf
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
-from toolkit.actions.action import Applied, Batch
-from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
+from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
+from toolkit.process_runner.batches import InstanceBatch, check_child
 from toolkit.process_runner.calls import Workplace, step_call
-from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT, NOT_REACHED
+from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT
 from toolkit.process_runner.errors import FileChanged
-from toolkit.process_runner.jobs import Opening, StepSuccess, failed, last_succeeded, succeeded, without_effect
-from toolkit.process_runner.late_checks import is_dealt_with, noted
+from toolkit.process_runner.jobs import (
+    Opening,
+    StepSuccess,
+    begun,
+    failed,
+    known_as,
+    last_succeeded,
+    opened,
+    succeeded,
+    without_effect,
+)
 from toolkit.process_runner.late_fingerprint import read_inputs
-from toolkit.process_runner.output_effects import OutputEffects
-from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, write_flags, written_outputs
-from toolkit.process_runner.staging import Passed, StagedOutputs
-from toolkit.process_runner.targets import END, STEP, ProcessPlan, StepItem, steps_of
+from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, written_outputs
+from toolkit.process_runner.targets import CLEAR, PREPARE, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.programs.port import StepEnd, StepMark
-from toolkit.result import Outcome
-from toolkit.runs.errors import PauseRequested, Stopped
+from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.actions.action import RunContext
-    from toolkit.actions.validation import QualityFailed
+    from toolkit.actions.action import Applied
     from toolkit.availability import DataAccess
     from toolkit.entities import Engine, Step
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
-    from toolkit.ledger.jobs.rows import JobRef
     from toolkit.planning.process_io import PlannedInput
-    from toolkit.process_runner.jobs import JobBook
     from toolkit.process_runner.resolution import ResolvedInstance
-    from toolkit.process_runner.targets import ProcessTarget
+    from toolkit.process_runner.staging import StagedOutputs
     from toolkit.programs.port import StepEngine
     from toolkit.runs.recorder import LedgerWrite
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepBatch(Batch[StepItem]):
-    """Batch of all steps of a plan, from the position `first` on."""
+class Beginning:
+    """State of an instance before its run changes anything.
+
+    Attributes:
+        opening: how its job begins.
+        found: what is there of the outputs that the run does not remove before the first step; see `written_outputs`.
+        logs: the file of each step's log.
+    """
+
+    opening: Opening
+    found: Mapping[str, str] = field(default_factory=dict)
+    logs: Mapping[str, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRunner:
+    """Runs the steps of an instance.
+
+    Attributes:
+        plan: of the instance.
+        resolved: what it reads and makes.
+        staged: its validated outputs.
+        data: where instances are looked at.
+        engines: what runs steps.
+        workplace: where they run.
+        now: of the wall clock, UTC.
+    """
 
     plan: ProcessPlan
-    first: int
-    work: RunContext
+    resolved: ResolvedInstance
+    staged: StagedOutputs
     data: DataAccess
-    jobs: JobBook
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
     now: Callable[[], datetime]
 
     @property
-    @override
-    def positions(self) -> range:
-        return range(self.first, len(self.plan.items))
-
-    @property
     def steps(self) -> Sequence[StepItem]:
-        """The items of the plan at the positions."""
-        return self.plan.items[self.first :]
+        """The steps of the plan."""
+        return [each for each in self.plan.items if each.kind == STEP]
 
-    @override
-    def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
-        resolved = self.plan.detail.resolved
-        if resolved is None:
-            message = "a plan with steps has looked at its inputs"
-            raise AssertionError(message)
-        return _Job(batch=self, resolved=resolved, advance=advance).run()
+    def beginning(self, run_id: int) -> Beginning:
+        """Look at inputs and outputs before the run changes anything; changes nothing.
 
-
-@dataclass(kw_only=True)
-class _Job:
-    """A run of the steps.
-
-    Attributes:
-        before: what is not written down yet: how the job begins, or the step that has just succeeded.
-        found: what was there of the outputs before the first step of this run; see `written_outputs`.
-        is_unsure: the last step has succeeded, and the outputs were not examined yet.
-        writes: what goes with the results.
-        notes: for the user.
-        failure: why the instance has failed although its steps have succeeded.
-    """
-
-    batch: StepBatch
-    resolved: ResolvedInstance
-    advance: Callable[[int], None]
-    before: Opening | StepSuccess | None = None
-    found: Mapping[str, str] = field(default_factory=dict)
-    is_unsure: bool = False
-    writes: list[LedgerWrite] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    failure: Problem | None = None
-
-    @property
-    def target(self) -> ProcessTarget:
-        """The instance."""
-        return self.batch.plan.target
-
-    @property
-    def ref(self) -> JobRef:
-        """This run and no other of the instance."""
-        return replace(self.target.ref, run_id=self.run_id)
-
-    @property
-    def run_id(self) -> int:
-        """Its number."""
-        return int(self.batch.work.run_name)
-
-    def run(self) -> Applied[StepItem]:
-        """Run the steps until one fails."""
-        items = self.batch.steps
-        results: list[ItemResult[StepItem]] = []
-        try:
-            self.before = self._opening()
-            if items[0].kind == STEP and (refused := self._staged.begin(resumed=self.batch.plan.detail.resumed)):
-                results.append(self._over(ItemResult.failed(items[0], HOPELESS, refused)))
-            self.found = self._written() if items[0].kind == STEP else {}
-        except DATA_ERRORS as error:
-            results.append(self._over(ItemResult.failed(items[0], error.code, str(error))))
-        except InvalidInput as error:
-            results.append(self._over(ItemResult.failed(items[0], HOPELESS, str(error))))
-        except Stopped as stopped:
-            self.batch.work.guard.stop(stopped)
-            results.append(self._over(ItemResult.skipped(items[0], SkipReason.STOPPED)))
-        for item in items[len(results) :]:
-            has_failed = bool(results) and results[-1].outcome is not Outcome.DONE
-            left = ItemResult.skipped(item, NOT_REACHED)
-            results.append(self._over(left if has_failed else self._result(item, is_last=item is items[-1])))
-        if isinstance(self.before, StepSuccess):
-            is_lost = self.target.stands_for_steps or self.is_unsure
-            self.writes.append(failed(self.ref, self.before.step) if is_lost else succeeded(self.ref, self.before))
-        if self.target.late is not None and is_dealt_with(self.batch.work.guard.stopped):
-            self.writes.append(noted(self.target.late))
-        done = Applied(results=tuple(results), writes=tuple(self.writes), notes=tuple(self.notes), failed=self.failure)
-        return replace(done, audit_only=tuple(self._effects.done))
-
-    def _over(self, result: ItemResult[StepItem]) -> ItemResult[StepItem]:
-        self.advance(1)
-        return result
+        Raises:
+            StorageError: a store refuses, or does not answer.
+            CatalogError: a metastore does.
+            InvalidInput: an expression cannot be resolved, or nothing says where logs go.
+            Stopped: the run must not go on.
+        """
+        removed = {each.name for each in self.plan.items if each.kind in {PREPARE, CLEAR}}
+        kept = [each for each in self.resolved.outputs if each.name not in removed] if self.steps else []
+        target = self.plan.target
+        return Beginning(
+            opening=self._opening(),
+            found=written_outputs(target.site, kept, self.data),
+            logs={each.name: self.workplace.log(target, run_id, each.name) for each in self.steps},
+        )
 
     def _opening(self) -> Opening:
         """The run becomes the job of its instance, and reads the batches that its inputs stand for."""
-        read = {name for step in steps_of(self.target.site.process.workflow) for name in self._inputs_of(step)}
+        target, detail = self.plan.target, self.plan.detail
+        read = {name for step in steps_of(target.site.process.workflow) for name in self._inputs_of(step)}
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
         consumed: Sequence[ReadInput] | None = None
-        if not self.batch.plan.detail.resumed:  # before the first step reads them
-            consumed = read_inputs(self.target.site, self.resolved, self.batch.data, self.batch.now)
-        is_forced = self.target.is_forced or self.batch.plan.detail.starts_over
+        if not detail.resumed:  # before the first step reads them
+            consumed = read_inputs(target.site, self.resolved, self.data, self.now)
+        is_forced = target.is_forced or detail.starts_over
         return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=is_forced)
 
-    @cached_property
-    def _effects(self) -> OutputEffects:
-        return OutputEffects(position=self.batch.first, instance_key=self.target.instance_key)
-
-    @cached_property
-    def _staged(self) -> StagedOutputs:
-        return StagedOutputs(
-            site=self.target.site,
-            outputs=self.resolved.outputs,
-            work=self.batch.work,
-            check=self._check,
-            now=self.batch.now,
-            effects=self._effects,
-            attempts=self.batch.plan.detail.attempts,
-        )
-
-    def _written(self) -> Mapping[str, str]:
-        return written_outputs(self.target.site, self.resolved.outputs, self.batch.data)
-
-    def _made(self, now: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the present outputs that successful steps have written, in this run or before."""
-        kept = self.batch.plan.detail.made
-        return {
-            name: digest for name, digest in now.items() if digest != self.found.get(name) or digest == kept.get(name)
-        }
-
     def _inputs_of(self, step: Step) -> Iterable[str]:
-        return self.target.site.process.inputs if step.inputs is None else step.inputs
+        return self.plan.target.site.process.inputs if step.inputs is None else step.inputs
 
     def _instances(self, planned: PlannedInput) -> Iterator[FeedInstance]:
-        return (feed_instance(self.target.site, planned.storage, each) for each in planned.instances)
+        return (feed_instance(self.plan.target.site, planned.storage, each) for each in planned.instances)
 
-    def _result(self, item: StepItem, *, is_last: bool) -> ItemResult[StepItem]:
-        guard = self.batch.work.guard
-        if not guard.may_begin():
-            return ItemResult.skipped(item, SkipReason.STOPPED)
+    def written(self) -> Mapping[str, str]:
+        """Return what is there of the outputs, see `written_outputs`; raises as `beginning`."""
+        return written_outputs(self.plan.target.site, self.resolved.outputs, self.data)
+
+    def made(self, now: Mapping[str, str], found: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the outputs that successful steps have written, in this run or before.
+
+        Args:
+            now: what is there of the outputs.
+            found: what was there before the first step of this run.
+        """
+        kept = self.plan.detail.made
+        return {name: digest for name, digest in now.items() if digest != found.get(name) or digest == kept.get(name)}
+
+    def look(self, found: Mapping[str, str], *, has_run: bool) -> Made:
+        """Look at the outputs; what only an attempt before this one has written counts as not made.
+
+        Args:
+            found: what was there before the first step of this run.
+            has_run: a step has run in it.
+        """
+        site, outputs = self.plan.target.site, self.resolved.outputs
+        if has_run:
+            now = self.written()
+            if old := unwritten(site, outputs, now.keys() - self.made(now, found).keys()):
+                return Made(lacking=old, is_old=True)
+        made = look_at_outputs(site, [each for each in outputs if each.name not in self.staged.by_name], self.data)
+        return made if made.lacking else made.with_staged(self.staged.look(has_run=has_run))
+
+
+@dataclass(kw_only=True)
+class StepBatch(InstanceBatch):
+    """Batch of one step, or of the end of an instance whose steps have all succeeded before.
+
+    Attributes:
+        runner: of the steps.
+        beginning: what was there before the run changed anything.
+        made: the outputs, once the last step has succeeded and they are as they should be.
+    """
+
+    runner: StepRunner
+    beginning: Beginning
+    made: Made | None = None
+
+    @property
+    def item(self) -> StepItem:
+        """The step."""
+        return self.items[0]
+
+    @property
+    def intended_writes(self) -> Sequence[LedgerWrite]:
+        """The step begins, and with the first one the job: before the step does anything."""
+        item, logs = self.item, self.beginning.logs
+        job = (opened(self.ref, self.beginning.opening),) if self._is_first else ()
+        return (*job, begun(self.ref, item.name, logs[item.name])) if item.kind == STEP else job
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
+        """Run the step; after the last one, look at the outputs."""
+        applied = self._applied()
+        advance(1)
+        return applied
+
+    def _applied(self) -> Applied[StepItem]:
+        if not self.work.guard.may_begin():
+            return self.applied([ItemResult.skipped(self.item, SkipReason.STOPPED)])
         try:
-            end = self._run(item) if item.kind == STEP else self._begun()
+            end = self._run() if self.item.kind == STEP else StepEnd(exit_code=0)
         except Stopped as stopped:  # the engine has ended all of the step; the end of the run ends it in the ledger
-            guard.stop(stopped)
-            return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
-        except (InvalidInput, FileChanged) as error:
-            code = FAILED if isinstance(error, FileChanged) else HOPELESS
-            return ItemResult.failed(item, code, f"{item.name}: {error}")
-        except OSError as error:  # its log cannot be written
-            has_begun = self.before is None
-            why = f"{item.name}: {error}"
-            return self._failed(item, FAILED, str(error)) if has_begun else ItemResult.failed(item, FAILED, why)
+            return self._stopped(stopped)
+        except (*DATA_ERRORS, InvalidInput, FileChanged, OSError) as error:
+            return self._failed(_code_of(error), str(error))
         if not end.succeeded:
-            return self._failed(item, HOPELESS if end.may_retry is False else FAILED, end.why)
-        self.before = StepSuccess(step=item.name) if item.kind == STEP else None
-        return self._ended(item) if is_last else self._continued(item)
+            return self._failed(HOPELESS if end.may_retry is False else FAILED, end.why)
+        return self._finished() if self._is_last else self._continued()
 
-    def _continued(self, item: StepItem) -> ItemResult[StepItem]:
-        """A step has succeeded that is not the last: what it has written is recorded with that."""
-        with suppress(*DATA_ERRORS, Stopped):  # then a run that goes on behind this step takes no output for its work
-            self.before = StepSuccess(step=item.name, made=self._made(self._written()))
-        return ItemResult.done(item)
-
-    def _begun(self) -> StepEnd:
-        """Nothing is left to run: the job begins to be ended."""
-        if isinstance(self.before, Opening):
-            opening = self.before
-            self.batch.work.patiently(lambda _: self.batch.jobs.begin(self.ref, opening))
-        return StepEnd(exit_code=0)
-
-    def _run(self, item: StepItem) -> StepEnd:
-        """Run a step; that it has begun is written down before it does anything."""
-        call = step_call(item, self.target, self.resolved, self.batch.workplace, self.run_id)
-        call = replace(call, quiet_seconds=self._quiet_seconds())
-        has_begun = False
-
-        def started(mark: StepMark) -> None:
-            nonlocal has_begun
-            jobs, patiently = self.batch.jobs, self.batch.work.patiently
-            if has_begun:
-                patiently(lambda _: jobs.name_application(self.ref, item.name, mark))
-                return
-            patiently(
-                lambda is_repeated: jobs.begin_step(self.ref, item.name, mark, self.before, is_repeated=is_repeated)
-            )
-            has_begun, self.before = True, None
-
-        engine = self.batch.engines.get(call.engine)
+    def _run(self) -> StepEnd:
+        runner = self.runner
+        refused = runner.staged.resume() if self._is_first and self.plan.detail.resumed else ""
+        if refused:
+            return StepEnd(exit_code=None, message=refused, may_retry=False)
+        call = step_call(self.item, self.plan.target, runner.resolved, runner.workplace, int(self.work.run_name))
+        engine = runner.engines.get(call.engine)
         if engine is None:
             return StepEnd(exit_code=None, message=f"no engine {call.engine} is to be had here", may_retry=False)
-        end = engine.run(call, started, self._check)
-        if not has_begun:
-            started(StepMark(log=call.log))
-        return end
+        call = replace(call, quiet_seconds=self._quiet_seconds())
+        return engine.run(call, self._started, partial(check_child, self.work))
 
-    def _check(self) -> None:
-        """A step that runs cannot rest: a pause begins before the next one."""
-        if self.batch.work.guard.stopped is not None:
-            raise self.batch.work.guard.stopped
-        with suppress(PauseRequested):
-            self.batch.work.check_remote()
+    def _started(self, mark: StepMark) -> None:
+        """Write down by what number others know the step."""
+        if mark.application is not None:
+            self.work.write(known_as(self.ref, self.item.name, mark.application))
 
     def _quiet_seconds(self) -> float | None:
         """A step whose runner is frozen has ended while its lease lasts, before another may begin it.
 
         A fifth is for the ending: with leases of a minute, the 10 seconds of its grace.
         """
-        left = self.batch.work.seconds_left()
+        left = self.work.seconds_left()
         return None if isinf(left) else max(0.8 * left, 1.0)
 
-    def _failed(self, item: StepItem, code: str, why: str) -> ItemResult[StepItem]:
-        self.before = None
-        self.writes.append(failed(self.ref, item.name))
-        return ItemResult.failed(item, code, f"{item.name}: {why}")
+    def _continued(self) -> Applied[StepItem]:
+        """A step has succeeded that is not the last: what it has written is recorded with that."""
+        made: Mapping[str, str] = {}
+        with suppress(*DATA_ERRORS, Stopped):  # then a run that goes on behind this step takes no output for its work
+            made = self.runner.made(self.runner.written(), self.beginning.found)
+        success = StepSuccess(step=self.item.name, made=made)
+        return self.applied([ItemResult.done(self.item)], succeeded(self.ref, success))
 
-    def _ended(self, item: StepItem) -> ItemResult[StepItem]:
-        """Finish an instance whose steps have all succeeded: it is complete when its outputs exist."""
-        self.is_unsure = bool(self.found)
+    def _finished(self) -> Applied[StepItem]:
+        """All steps have succeeded: the instance is complete when its outputs are there and published."""
+        item, target, found = self.item, self.plan.target, self.beginning.found
         try:
-            made = self._looked(item)
-            passed = Passed() if made.lacking else self._published(item, made)
+            made = self.work.patiently(lambda _: self.runner.look(found, has_run=item.kind == STEP))
         except (*DATA_ERRORS, Unavailable) as error:  # the step has done its part: the next run looks again
-            code = error.code if isinstance(error, DATA_ERRORS) else FAILED
-            return ItemResult.failed(item, code, f"the outputs could not be looked at: {error}")
+            message = f"the outputs could not be looked at: {error}"
+            failure = ItemResult.failed(item, _code_of(error), message)
+            return self.applied([failure], *self._success(counts=not found))
         except Stopped as stopped:
-            self.batch.work.guard.stop(stopped)
-            return ItemResult.failed(item, INTERRUPTED, f"{item.name}: {stopped.reason}")
-        if made.lacking or passed.lacking:
-            return self._lacking(item, made.lacking or passed.lacking, begins_anew=made.is_old or bool(passed.lacking))
-        if passed.blocked:
-            self.notes += passed.notes
-            return self._blocked(item, passed.blocked)
-        self.notes += (*made.notes, *passed.notes)
-        published = [feed_instance(self.target.site, each.storage, each.instance) for each in passed.outputs]
-        last = self.before.step if isinstance(self.before, StepSuccess) else None
-        instances, is_late = (*made.instances, *published), self.target.late is not None
-        self.writes.append(last_succeeded(self.ref, last, instances, is_made_otherwise=is_late))
-        self.before = None
-        return ItemResult.done(item)
+            return self._stopped(stopped, *self._success(counts=not found))
+        if made.lacking:
+            return self._lacking(made)
+        self.made = made
+        if self.positions.stop < len(self.plan.items):  # the success of a late workflow is that of the whole instance
+            writes = () if target.stands_for_steps else self._success()
+        else:
+            last, is_late = item.name if item.kind == STEP else None, target.late is not None
+            writes = (last_succeeded(self.ref, last, made.instances, is_made_otherwise=is_late),)
+        return self.applied([ItemResult.done(item)], *writes, notes=made.notes)
 
-    def _blocked(self, item: StepItem, blocked: Sequence[QualityFailed]) -> ItemResult[StepItem]:
-        """The steps have succeeded and the instance has failed: after a release the next run publishes it."""
-        self.failure = Problem(code=blocked[0].code, message="; ".join(map(str, blocked)))
-        if item.kind == STEP:
-            return ItemResult.done(item)
-        return ItemResult.failed(item, self.failure.code, self.failure.message)
+    def _success(self, *, counts: bool = True) -> tuple[LedgerWrite, ...]:
+        """Return the write that ends the step; one whose success does not count runs again."""
+        item = self.item
+        if item.kind != STEP:
+            return ()
+        is_lost = self.plan.target.stands_for_steps or not counts
+        return (failed(self.ref, item.name) if is_lost else succeeded(self.ref, StepSuccess(step=item.name)),)
 
-    def _looked(self, item: StepItem) -> Made:
-        """Look at the outputs; what only an attempt before this one has written counts as not made."""
-        site, outputs = self.target.site, self.resolved.outputs
-        if item.kind == STEP:
-            now = self._written()
-            if old := unwritten(site, outputs, now.keys() - self._made(now).keys()):
-                return Made(lacking=old, is_old=True)
-        unvalidated = [each for each in outputs if each.name not in {one.planned.name for one in self._staged.staged}]
-        made = look_at_outputs(site, unvalidated, self.batch.data)
-        self.is_unsure = False
-        return made
-
-    def _published(self, item: StepItem, made: Made) -> Passed:
-        """Publish what was validated, where it may be, and write the flags that are missing.
-
-        Before, the end of the last step is recorded: a step of which the ledger does not know that it has ended runs
-        again, and must not do so over what readers see already.
-        """
-        if not (self._staged.staged or made.unflagged):
-            return Passed()
-        patiently = self.batch.work.patiently
-        if isinstance(self.before, StepSuccess):
-            end = partial(self.batch.jobs.end_step, self.ref, self.before.step)
-            late = self.target.stands_for_steps
-            patiently(lambda is_repeated: end(stands_for_steps=late, is_repeated=is_repeated))
-            self.before = self.before if late else None
-        passed = patiently(lambda _: self._staged.publish(has_run=item.kind == STEP))
-        if not (passed.lacking or passed.blocked):
-            self.notes += write_flags(self.target.site, made, self.batch.data, self._effects)
-        return passed
-
-    def _lacking(self, item: StepItem, lacking: str, *, begins_anew: bool) -> ItemResult[StepItem]:
+    def _lacking(self, made: Made) -> Applied[StepItem]:
         """An output is not there; what begins anew would else go on in the middle, and nothing would be made again."""
-        if item.kind == END:
-            return ItemResult.failed(item, NO_OUTPUT, f"{lacking}; --force runs all steps again")
-        first, is_written_down = self.batch.steps[0], not isinstance(self.before, StepSuccess)
-        result = ItemResult.failed(item, NO_OUTPUT, f"{item.name}: {lacking}")
-        if not is_written_down:
-            result = self._failed(item, NO_OUTPUT, lacking)
-        if is_written_down or (begins_anew and first is not item):
-            self.writes.append(without_effect(self.ref, first.name))
-        return result
+        item, first = self.item, self.runner.steps[:1]
+        if item.kind != STEP:
+            message = f"{made.lacking}; --force runs all steps again"
+            return self.applied([ItemResult.failed(item, NO_OUTPUT, message)])
+        again = [without_effect(self.ref, each.name) for each in first if made.is_old and each is not item]
+        return self._failed(NO_OUTPUT, made.lacking, *again)
+
+    def _failed(self, code: str, why: str, *writes: LedgerWrite) -> Applied[StepItem]:
+        result = ItemResult.failed(self.item, code, f"{self.item.name}: {why}")
+        return self.applied([result], failed(self.ref, self.item.name), *writes)
+
+    def _stopped(self, stopped: Stopped, *writes: LedgerWrite) -> Applied[StepItem]:
+        self.work.guard.stop(stopped)
+        result = ItemResult.failed(self.item, INTERRUPTED, f"{self.item.name}: {stopped.reason}")
+        return self.applied([result], *writes)
+
+    @property
+    def _is_first(self) -> bool:
+        return self.item.kind != STEP or self.item is self.runner.steps[0]
+
+    @property
+    def _is_last(self) -> bool:
+        return self.item.kind != STEP or self.item is self.runner.steps[-1]
+
+
+def _code_of(error: Exception) -> str:
+    if isinstance(error, DATA_ERRORS):
+        return error.code
+    return HOPELESS if isinstance(error, InvalidInput) else FAILED

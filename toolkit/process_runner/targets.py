@@ -12,17 +12,19 @@ from toolkit.entities import Engine, Process, Step, Workflow
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.registry.registration import ONLY_STEP
 from toolkit.ledger.runs.leases import Wanted
+from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from toolkit.el import CanonicalPath
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.late_checks import CheckedInstance
     from toolkit.process_runner.resolution import ResolvedInstance
 
 NAME = "process"
-STEP, END, PREPARE = "step", "end", "prepare"
+STEP, END, PREPARE, CLEAR, PUBLISH, FLAG = "step", "end", "prepare", "clear", "publish", "flag"
 """Kinds of items: see `StepItem`."""
 
 
@@ -97,16 +99,17 @@ class ProcessTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepItem:
-    """A step that is run, or an output that is removed before the first step.
+    """A step that is run, or a change of an output by the run itself.
 
     Attributes:
         name: of the step, or of the output.
         engine: what runs it; None: nothing is run.
-        path: of its script or program, as the entity says; of an output, the URI of its instance.
+        path: of its script or program, as the entity says; of an output, the URI of what is changed.
         args: as the entity says.
         instance_key: of the process instance.
-        kind: ``step``; ``end`` when all steps of an earlier attempt had succeeded and only its end is missing;
-            ``prepare``: the output is removed.
+        kind: ``step``; ``end`` when all steps of an earlier attempt had succeeded and only its end is missing; of an
+            output, before the first step: ``prepare``: it is removed, ``clear``: what is staged of it is removed; after
+            the last one: ``publish``: it is validated and published, ``flag``: its availability flag is written.
     """
 
     name: str
@@ -118,8 +121,8 @@ class StepItem:
 
     @property
     def uri(self) -> str:
-        """The name of the step, by which recovery finds its outcome; of an output, where it is."""
-        return self.path if self.kind == PREPARE else self.name
+        """The name of the step, by which recovery finds its outcome; of an output, the place that is changed."""
+        return self.name if self.kind in {STEP, END} else self.path
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -144,6 +147,11 @@ class ProcessDetail:
     made: Mapping[str, str] = field(default_factory=dict)
     attempts: frozenset[int] = frozenset()
     starts_over: bool = False
+
+
+def output_item(target: ProcessTarget, kind: str, name: str, place: CanonicalPath) -> StepItem:
+    """Return a change of an output as an item of a plan."""
+    return StepItem(name=name, engine=None, path=path_text(str(place)), instance_key=target.instance_key, kind=kind)
 
 
 ProcessPlan: TypeAlias = TargetPlan[ProcessTarget, StepItem, ProcessDetail]

@@ -17,6 +17,7 @@ from toolkit.ledger import events as happened
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
+from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
 from toolkit.ledger.runs import attempts, items, leases, queries, retries, run_start, status
 from toolkit.ledger.runs.errors import ItemNotIntended, LeaseLost, UnknownRun
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem
@@ -24,9 +25,10 @@ from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import IsGone, Request, never_known
 from toolkit.ledger.vocabulary import ItemState, RunStatus
-from toolkit.runs.errors import LeaseExpired, LedgerLost
+from toolkit.runs.errors import LeaseExpired, LedgerLost, Stopped
 from toolkit.runs.recorder import (
     HeartbeatReply,
+    LedgerWrite,
     RecordBatch,
     RecordedRun,
     Recorder,
@@ -93,10 +95,16 @@ class LedgerRecorder(Recorder):
         is_lasting = bool(step.intended or step.events or step.writes)
         try:
             self._write(lambda tx: _record(tx, run, step), is_lasting=is_lasting)
-        except LeaseExpired:
+        except LedgerLost:
+            raise
+        except Stopped:
             if step.settled:
                 self._write(lambda tx: _record(tx, run, step.without_next))
             raise
+
+    @override
+    def write(self, run: RecordedRun, write: LedgerWrite) -> None:
+        self._write(lambda tx: write(tx, _id(run)))
 
     @override
     def let_others_work(self, run: RecordedRun) -> None:
@@ -179,7 +187,7 @@ def _lost_in_between(*, taken_over: bool = True) -> Iterator[None]:
         raise LedgerLost(why=str(error), may_return=True) from error
     except UnknownRun as error:  # another ledger
         raise LedgerLost(why=str(error)) from error
-    except LeaseLost as error:
+    except (LeaseLost, JobNotRunning, JobIsSuspended) as error:
         raise LeaseExpired(why=str(error)) from error
     except ItemNotIntended as error:
         if not taken_over:
@@ -210,6 +218,8 @@ def _record(tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
         write(tx, _id(run))
     if step.intended:
         items.intend(tx, _id(run), [_with_text(item) for item in step.intended])
+    for write in step.intended_writes:
+        write(tx, _id(run))
     happened.append(tx, step.events, _id(run))
 
 

@@ -93,6 +93,7 @@ class RecordBatch:
         audit_lines: what else the audit file says.
         intended: the effects of the second.
         writes: what else the ledger keeps of the first, in the same transaction; nothing without a ledger.
+        intended_writes: what else the ledger keeps of the second, in the same transaction; nothing without a ledger.
     """
 
     settled: Sequence[SettledItem] = ()
@@ -101,11 +102,12 @@ class RecordBatch:
     audit_lines: Sequence[Mapping[str, object]] = ()
     intended: Sequence[NewItem] = ()
     writes: Sequence[LedgerWrite] = ()
+    intended_writes: Sequence[LedgerWrite] = ()
 
     @property
     def without_next(self) -> RecordBatch:
         """Only what has happened."""
-        return replace(self, intended=())
+        return replace(self, intended=(), intended_writes=())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -181,8 +183,18 @@ class Recorder(Protocol):
             is_repeated: an earlier call with the same may have been committed, and its answer lost.
 
         Raises:
-            LeaseExpired: another run has taken over; nothing of what comes next was written, and it must not begin.
             LedgerLost: the ledger cannot be used any more; nothing was written.
+            Stopped: another run has taken over, or a write of what comes next refuses it; nothing of that was written,
+                and it must not begin.
+        """
+        ...
+
+    def write(self, run: RecordedRun, write: LedgerWrite) -> None:
+        """Make a write for a run, in a transaction of its own.
+
+        Raises:
+            LeaseExpired: another run has taken over.
+            LedgerLost: the ledger cannot be used any more.
         """
         ...
 
