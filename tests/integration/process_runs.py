@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time as clock
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -201,9 +201,15 @@ class Runs:
 
 
 def outcomes(result: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
-    """Return the outcomes of all steps: its name, its outcome, its code."""
-    items: Sequence[Mapping[str, Any]] = result["items"]
-    return [(each["step"], each["outcome"], each["code"]) for each in items]
+    """Return the outcomes of all steps, and of the outputs removed before them: its name, its outcome, its code."""
+    kinds = ("prepare", "step", "end")
+    return [(each["step"], each["outcome"], each["code"]) for each in result["items"] if each["kind"] in kinds]
+
+
+def changes(result: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
+    """Return the outcomes of the changes of outputs besides those: its kind, its outcome, its code."""
+    kinds = ("clear", "publish", "flag")
+    return [(each["kind"], each["outcome"], each["code"]) for each in result["items"] if each["kind"] in kinds]
 
 
 def hours(instances: Iterable[str]) -> list[str]:

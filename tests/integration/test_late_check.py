@@ -20,13 +20,14 @@ from entrypoints import late_check
 from tests.described import faults
 from tests.e2e.commands import BIN, ROOT
 from tests.e2e.retention_process import environment
-from tests.integration.process_runs import KEYS, ONLY, Runs, steps
+from tests.integration.process_runs import KEYS, ONLY, Runs, changes, outcomes, steps
 from tests.testbed.running import ending
+from toolkit.actions.guard import Guard
 from toolkit.bootstrap import action_context
 from toolkit.cli import main
 from toolkit.cli.boundary import run_app
 from toolkit.rendering.document_schemas import DocumentName
-from toolkit.runs.errors import AuditUnusable
+from toolkit.runs.errors import AuditUnusable, RunKilled, Stopped
 
 LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
 ARRIVAL = "availability_flag: _SUCCESS\nlate_arrival: {cut_off: hours(6)}"
@@ -225,6 +226,34 @@ def test_a_late_run_that_somebody_kills_does_not_come_back_by_the_same_check(run
     assert runs.checks() == [("01:00", "late")]
     assert runs.check()[0] == 0
     assert len(runs.output()) == 2
+
+
+@pytest.mark.parametrize("other", [RunKilled(who="alice"), Stopped(reason="received SIGTERM")])
+def test_of_a_late_run_that_is_ended_between_two_batches_the_check_is_noted_if_a_user_killed_it(
+    runs: Lateness, monkeypatch: pytest.MonkeyPatch, other: Stopped
+) -> None:
+    """The late workflow has ended and its flag is not written yet."""
+    assert runs.run()[0] == 0
+    runs.drop()
+    runs.write_late(late=f"rm {runs.at('counts', KEYS[0])}/_SUCCESS\n{runs.making('late')}")
+    may_begin = Guard.may_begin
+
+    def ended(self: Guard) -> bool:
+        if len(runs.output()) == 2:
+            self.stop(other)
+        return may_begin(self)
+
+    monkeypatch.setattr(Guard, "may_begin", ended)
+    code, result = runs.check()
+    assert (code, outcomes(result), changes(result)) == (
+        143,
+        [("main", "done", None)],
+        [("flag", "skipped", "stopped")],
+    )
+    assert runs.checks() == ([("01:00", "late")] if isinstance(other, RunKilled) else [])
+    monkeypatch.undo()
+    assert runs.check()[0] == 0
+    assert len(runs.output()) == (2 if isinstance(other, RunKilled) else 3)
 
 
 @pytest.mark.parametrize("waits", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.described import faults
-from tests.integration.process_runs import KEYS, Runs, outcomes, steps
+from tests.integration.process_runs import KEYS, Runs, changes, outcomes, steps
 from toolkit.cli.main import main
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
@@ -99,8 +100,10 @@ def test_an_instance_without_its_input_waits_in_the_ledger_and_runs_when_that_ha
     assert counting.statuses() == [("02", 1, "succeeded")]
 
 
-def test_the_audit_file_names_a_flag_that_the_run_has_written(counting: Runs) -> None:
-    counting.run()
+def test_a_flag_that_the_run_writes_is_an_item_in_result_audit_file_and_ledger(counting: Runs) -> None:
+    _, result = counting.run()
+    assert changes(result) == [("flag", "done", None)]
+    assert counting.query("SELECT kind, state FROM item ORDER BY position") == [("step", "done"), ("flag", "done")]
     assert counting.audited("flag") == [("flag", "done", f"counts/{counting.at('counts', KEYS[0]).name}/_SUCCESS")]
 
 
@@ -124,7 +127,8 @@ def test_a_workflow_that_exits_with_0_and_makes_nothing_has_failed_unless_that_i
     counting.write(scripts={"count": script}, of_output=allowed)
     found, result = counting.run()
     assert found == code
-    assert [each["code"] for each in result["items"]] == ([None] if allowed else ["no_output"])
+    assert [each for _, _, each in outcomes(result)] == ([None] if allowed else ["no_output"])
+    assert changes(result) == [("flag", "skipped", "nothing_there" if allowed else "not_reached")]
     assert counting.events() == []
 
 
@@ -152,7 +156,7 @@ def test_what_was_there_before_the_steps_is_no_output_of_theirs_unless_that_is_a
     assert counting.run()[0] == 0
     counting.write(scripts={"count": counting.saying("again")}, of_output=allowed)
     found, result = counting.run("--force")
-    assert (found, [each["code"] for each in result["items"]]) == (code, ["no_output"] if code else [None])
+    assert (found, [each for _, _, each in outcomes(result)]) == (code, ["no_output"] if code else [None])
     if code:
         assert "is what it was before the first step" in result["items"][0]["message"]
         assert "allow_existing: true" in result["items"][0]["message"]
@@ -209,6 +213,23 @@ def test_what_the_steps_before_the_one_that_failed_made_is_an_output_and_its_own
     code, result = counting.run()
     assert outcomes(result) == [("tell", *(("done", None) if is_whole else ("failed", "no_output")))]
     assert (code, counting.events()) == ((0, [("available", "00")]) if is_whole else (1, []))
+
+
+def test_a_step_that_the_registry_has_no_more_ends_the_run_and_what_was_done_stays(counting: Runs) -> None:
+    """Between two steps another config repo was synced, which has no second step."""
+    ledger = counting.directory / "ledger.db"
+    gone = "UPDATE step SET is_deleted = 1 WHERE name = 'second'"
+    scripts = {
+        "first": counting.saying("first", f'{sys.executable} -c "import sqlite3; c = sqlite3.connect(\'{ledger}\', '
+                                          f'timeout=60); c.execute(\\"{gone}\\"); c.commit()"'),
+        "second": counting.making("second"),
+    }  # fmt: skip
+    counting.write(steps(*scripts), scripts)
+    code, result = counting.run()
+    assert (code, outcomes(result)) == (1, [("first", "done", None), ("second", "skipped", "stopped")]), result
+    assert counting.query("SELECT status FROM step_run") == [("succeeded",)]
+    assert counting.query("SELECT status FROM run") == [("failed",)]
+    assert counting.query("SELECT kind, state FROM item") == [("step", "done")]
 
 
 def test_what_an_earlier_run_of_the_same_steps_made_is_an_output(counting: Runs) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from entrypoints import late_check
-from tests.integration.process_runs import KEYS, outcomes, steps
+from tests.integration.process_runs import KEYS, changes, outcomes, steps
 from tests.integration.test_late_check import ARRIVAL, FIRST, LATE
 from tests.integration.validated_runs import ValidatedRuns, basis, killed_and_run_again
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
+from toolkit.el import CanonicalPath
+from toolkit.storage import LocalFileSystem, PermissionDenied
 
 LATE_AGAIN = "2026-03-01T03:00Z"
 
@@ -41,13 +44,15 @@ def test_what_is_as_expected_is_judged_and_then_published(counting: ValidatedRun
 def test_what_is_bad_is_not_announced_and_not_tried_again_until_somebody_releases_it(counting: ValidatedRuns) -> None:
     code, result = counting.run(time=KEYS[1])
     assert (code, outcomes(result)) == (1, [("main", "done", None)])
+    assert changes(result)[1:] == [("publish", "failed", "quality_failed")]
     assert "feedctl quality show counts" in result["instances"][0]["failure"]["message"]
     assert (counting.events(), counting.at("counts", KEYS[1]).exists()) == ([], False)
     assert counting.query("SELECT retry_at FROM run") == [(None,)]
     manifest = json.loads((counting.staging / "2026-03-01-01.blocked.json").read_text())
     assert (manifest["feed"], manifest["instance"], manifest["run"]) == ("counts", KEYS[1], "1")
     code, result = counting.run(time=KEYS[1])
-    assert (code, outcomes(result)) == (1, [("end", "failed", "quality_failed")])
+    assert (code, outcomes(result)) == (1, [("end", "done", None)])
+    assert changes(result) == [("publish", "failed", "quality_failed")]
     assert [each.split()[-1] for each in counting.output()] == ["count", "judged"], "nothing is done again"
     counting.release()
     assert counting.run(time=KEYS[1])[0] == 0
@@ -124,10 +129,35 @@ def test_the_audit_file_names_what_is_published_and_the_staged_data_that_is_remo
     counting.fill(key)
     (counting.at("clicks", key) / "part-0").write_text("better\n")
     assert counting.run("--force", time=key)[0] == 0
+    staged, published = f"counts/{counting.staging.name}/{name}", f"counts/{name}"
     assert counting.audited("clear", "publish") == [
-        ("clear", "done", f"counts/{counting.staging.name}/{name}"),
-        ("publish", "done", f"counts/{name}"),
+        ("clear", "skipped", staged),
+        ("publish", "failed", published),
+        ("clear", "done", staged),
+        ("publish", "done", published),
     ]
+
+
+def test_after_an_error_of_the_store_while_publishing_the_next_run_publishes_and_no_step_runs_again(
+    counting: ValidatedRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, rename = counting.at("counts", KEYS[0]), LocalFileSystem.rename
+
+    def refuse(self: LocalFileSystem, source: CanonicalPath, target: CanonicalPath) -> None:
+        if target.path == str(place):
+            raise PermissionDenied(path=target)
+        rename(self, source, target)
+
+    monkeypatch.setattr(LocalFileSystem, "rename", refuse)
+    code, result = counting.run()
+    assert (code, outcomes(result)) == (4, [("main", "done", None)])
+    assert changes(result) == [("clear", "skipped", "nothing_there"), ("publish", "failed", "permission_denied")]
+    assert (counting.waits(KEYS[0]), counting.events()) == (True, [])
+    monkeypatch.undo()
+    os.environ["PATH"] = f"{counting.directory}/bin{os.pathsep}{os.environ['PATH']}"
+    code, result = counting.run()
+    assert (code, outcomes(result), changes(result)) == (0, [("end", "done", None)], [("publish", "done", None)])
+    assert [each.split()[-1] for each in counting.output()] == ["count", "judged"]
 
 
 def test_what_was_announced_is_not_removed_before_the_new_one_has_passed(counting: ValidatedRuns) -> None:
@@ -135,7 +165,7 @@ def test_what_was_announced_is_not_removed_before_the_new_one_has_passed(countin
     assert counting.run()[0] == 0
     counting.spoil(KEYS[0])
     code, result = counting.run("--force")
-    assert (code, [each["kind"] for each in result["items"]]) == (1, ["step"])
+    assert (code, [each["kind"] for each in result["items"]]) == (1, ["clear", "step", "publish"])
     assert (counting.at("counts", KEYS[0]) / "part-0").read_text() == f"clicks of {KEYS[0]}\n"
 
 
@@ -144,7 +174,7 @@ def test_a_workflow_that_writes_past_the_gate_is_told_where_to_write(counting: V
     counting.write(scripts={"count": counting.saying("count", past)})
     code, result = counting.run()
     assert (code, outcomes(result), counting.events()) == (1, [("main", "failed", "no_output")], [])
-    assert "a workflow must write where ${counts} says" in result["items"][0]["message"]
+    assert "a workflow must write where ${counts} says" in result["items"][1]["message"]
     counting.write()
     assert counting.run()[0] == 0
     assert [each.split()[-1] for each in counting.output()] == ["count", "count", "judged"]
@@ -204,7 +234,7 @@ def test_late_data_is_not_done_when_the_late_workflow_wrote_nothing_to_be_judged
     (counting.at("clicks", KEYS[0]) / "part-1").write_text("late")
     assert run_app(late_check.app, [*counting.arguments("--due", time=FIRST)]) == 1
     assert counting.statuses() == [("00", 1, "succeeded"), ("00", 2, "failed")]
-    assert counting.query("SELECT code FROM item WHERE run_id = 2") == [("no_output",)]
+    assert counting.query("SELECT code FROM item WHERE run_id = 2 AND kind = 'step'") == [("no_output",)]
     assert counting.events() == [("available", "00")]
     counting.write(scripts={"count": counting.making(), "late": counting.making("late")}, more=LATE, flag=ARRIVAL)
     assert run_app(late_check.app, [*counting.arguments("--due", time=LATE_AGAIN)]) == 0

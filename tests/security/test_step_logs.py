@@ -171,12 +171,12 @@ def test_only_a_process_with_the_mark_of_the_step_is_ended(tmp_path: Path, mark:
 
 
 @dataclass
-class Jobs:
+class OneRow:
     """A ledger in which somebody has changed the row of a step."""
 
     row: StepRun
 
-    def step_runs(self, _run_ids: object) -> list[StepRun]:
+    def read(self, _work: object) -> list[StepRun]:
         return [self.row]
 
 
@@ -201,7 +201,7 @@ def test_a_row_does_not_choose_the_step_that_is_ended(tmp_path: Path, step: str)
         return frozenset()
 
     action = ProcessAction(
-        jobs=Jobs(row),  # type: ignore[arg-type]
+        ledger=OneRow(row),  # type: ignore[arg-type]
         clock=SystemClock(),
         engines={},
         workplace=LocalPlace(root=tmp_path, variables={"FEEDCTL_LOG_DIR": str(tmp_path)}, ledger="5"),

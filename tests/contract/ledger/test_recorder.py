@@ -18,13 +18,15 @@ from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.events import NewEvent
+from toolkit.ledger.jobs.errors import JobNotRunning
+from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.runs import attempts, items, leases, queries, status
 from toolkit.ledger.runs.errors import InstanceSuspended, LeaseHeld
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import EventKind, ItemState, RequestKind, RunStatus
-from toolkit.runs.errors import LeaseExpired, LedgerLost
+from toolkit.runs.errors import LeaseExpired, LedgerLost, Stopped
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.recorder import RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
 
@@ -203,6 +205,29 @@ def test_what_else_is_written_of_effects_is_in_their_transaction(recorder: Ledge
         recorder.record(run, RecordBatch(settled=_done(0), writes=[fails]))
     assert written == [run.run_id]
     assert _states(recorder, run.run_id) == [(0, ItemState.INTENDED)]
+
+
+def test_a_write_that_refuses_what_comes_next_leaves_what_was_done(recorder: LedgerRecorder) -> None:
+    run, written = recorder.start(_request()), list[int]()
+    recorder.record(run, RecordBatch(intended=_new(0), intended_writes=[lambda _, run_id: written.append(run_id)]))
+
+    def refuses(_: Transaction, __: int) -> None:
+        raise Stopped(reason="there is no such step")
+
+    with pytest.raises(Stopped, match="no such step"):
+        recorder.record(run, RecordBatch(settled=_done(0), intended=_new(1), intended_writes=[refuses]))
+    assert (_states(recorder, run.run_id), written) == ([(0, ItemState.DONE)], [run.run_id])
+
+
+def test_a_write_in_the_middle_of_a_batch_that_the_run_may_not_make_ends_it(recorder: LedgerRecorder) -> None:
+    run = recorder.start(_request())
+    recorder.write(run, lambda tx, run_id: status.forget_owner_mark(tx, run_id))
+
+    def is_over(_: Transaction, __: int) -> None:
+        raise JobNotRunning(ref=JobRef(process="p", cluster="primary", instance_key="2026-03-20T00:00Z"), last=None)
+
+    with pytest.raises(LeaseExpired):
+        recorder.write(run, is_over)
 
 
 def test_paths_and_messages_that_are_no_unicode_are_kept(recorder: LedgerRecorder) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
 
 import pytest
 
@@ -14,7 +15,7 @@ from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.result import ExitCode, Status
 from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import LeaseExpired, Stopped
-from toolkit.runs.recorder import RecordBatch, RecordedRun
+from toolkit.runs.recorder import LedgerWrite, RecordBatch, RecordedRun
 from toolkit.runs.stop import ProcessStop
 
 
@@ -99,6 +100,31 @@ def test_the_results_of_a_generators_batch_and_the_intentions_of_the_next_are_on
     scene = Scene(action=Sequential(todo={"clicks": 5}))
     scene.run()
     assert _steps(scene.recorder) == [(0, 2), (2, 2), (2, 1), (1, 0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenBatch(MarkBatch):
+    """The ledger keeps more of it than its items."""
+
+    @property
+    def intended_writes(self) -> Sequence[LedgerWrite]:
+        return (_nothing,)
+
+
+def _nothing(_: object, __: object) -> None:
+    """A ledger write."""
+
+
+def test_what_else_the_ledger_keeps_of_a_batch_is_in_the_record_of_its_intentions() -> None:
+    class Writing(MarkAction):
+        def batches(self, plan: Plan, work: RunContext) -> tuple[MarkBatch, ...]:
+            first, *rest = super().batches(plan, work)
+            return (WrittenBatch(action=self, plan=plan, work=work, positions=first.positions), *rest)
+
+    scene = Scene(action=Writing(todo={"clicks": 4}))
+    assert outcomes(scene.run()) == [("done", "")] * 4
+    written = [(len(step.intended), step.intended_writes) for step in scene.recorder.steps]
+    assert written == [(2, (_nothing,)), (2, ()), (0, ()), (0, ())]
 
 
 def test_a_stop_leaves_what_a_generator_has_not_made_yet() -> None:
