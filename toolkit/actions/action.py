@@ -59,7 +59,7 @@ class RunContext:
         validator: validates what was written before it is published, of feeds with `quality`.
         outputs: tells which instances other runs write or remove at this moment.
         patiently: calls what needs the ledger, and waits for a ledger that is away as long as the run's lease lasts.
-        write: writes to the ledger in the middle of a batch; raises `Stopped` when the run must not go on.
+        write_ledger: writes to the ledger in the middle of a batch; raises `Stopped` when the run must not go on.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
@@ -78,7 +78,7 @@ class RunContext:
     validator: Validator = field(default_factory=NoValidator)
     outputs: OutputUse = field(default_factory=OutputUse)
     patiently: Patience = impatient
-    write: Callable[[LedgerWrite], None] = lambda _: None
+    write_ledger: Callable[[LedgerWrite], None] = lambda _: None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

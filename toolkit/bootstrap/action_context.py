@@ -201,7 +201,7 @@ class ActionContext:
             validator=self._validator(run.recorded, bound.of),
             outputs=OutputUse(ledger=self.use.ledger),
             patiently=run.patiently,
-            write=run.write,
+            write_ledger=run.write_ledger,
         )
 
     def _validator(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Validator:

@@ -216,7 +216,7 @@ class StepBatch(InstanceBatch):
     def _started(self, mark: StepMark) -> None:
         """Write down by what number others know the step."""
         if mark.application is not None:
-            self.work.write(known_as(self.ref, self.item.name, mark.application))
+            self.work.write_ledger(known_as(self.ref, self.item.name, mark.application))
 
     def _quiet_seconds(self) -> float | None:
         """A step whose runner is frozen has ended while its lease lasts, before another may begin it.

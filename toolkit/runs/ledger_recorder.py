@@ -103,7 +103,7 @@ class LedgerRecorder(Recorder):
             raise
 
     @override
-    def write(self, run: RecordedRun, write: LedgerWrite) -> None:
+    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None:
         self._write(lambda tx: write(tx, _id(run)))
 
     @override

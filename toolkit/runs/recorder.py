@@ -189,7 +189,7 @@ class Recorder(Protocol):
         """
         ...
 
-    def write(self, run: RecordedRun, write: LedgerWrite) -> None:
+    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None:
         """Make a write for a run, in a transaction of its own.
 
         Raises:

@@ -154,13 +154,13 @@ class ActiveRun:
     def _record(self, step: RecordBatch) -> None:
         self.patiently(lambda is_repeated: self.recorder.record(self.recorded, step, is_repeated=is_repeated))
 
-    def write(self, write: LedgerWrite) -> None:
+    def write_ledger(self, write: LedgerWrite) -> None:
         """Make a ledger write for the run, in the middle of a batch; it may be made again when its answer was lost.
 
         Raises:
             Stopped: it could not be made, so that the run must not go on.
         """
-        self.patiently(lambda _: self.recorder.write(self.recorded, write))
+        self.patiently(lambda _: self.recorder.write_ledger(self.recorded, write))
 
     def tell(self, step: RecordBatch) -> None:
         """Write down in the audit file alone what was done, because the run ends by an error; a failure is logged."""

@@ -162,7 +162,7 @@ class MemoryRecorder:
             raise LedgerLost(why="gone")
         self.steps.append(step)
 
-    def write(self, run: RecordedRun, write: LedgerWrite) -> None: ...
+    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None: ...
 
     def let_others_work(self, run: RecordedRun) -> None:
         del run
