@@ -235,7 +235,7 @@ def test_of_a_late_run_that_is_ended_between_two_batches_the_check_is_noted_if_a
     """The late workflow has ended and its flag is not written yet."""
     assert runs.run()[0] == 0
     runs.drop()
-    runs.write_late(late=f"rm {runs.at('counts', KEYS[0])}/_SUCCESS\n{runs.making('late')}")
+    runs.write_late(late=f"rm -f {runs.at('counts', KEYS[0])}/_SUCCESS\n{runs.making('late')}")
     may_begin = Guard.may_begin
 
     def ended(self: Guard) -> bool:

@@ -36,7 +36,7 @@ from toolkit.planning.retention import RetentionClock
 from toolkit.quality.validator import Author
 from toolkit.runs.output_use import OutputUse
 from toolkit.runs.owner import ProcessTable
-from toolkit.runs.recorder import RecordedRun, origin_here
+from toolkit.runs.recorder import RecordBatch, RecordedRun, origin_here
 from toolkit.runs.run import ActiveRun, Envelope
 from toolkit.runs.spark_submit import gateway_port
 from toolkit.runs.stop import StopSignal
@@ -201,7 +201,7 @@ class ActionContext:
             validator=self._validator(run.recorded, bound.of),
             outputs=OutputUse(ledger=self.use.ledger),
             patiently=run.patiently,
-            write_ledger=run.write_ledger,
+            write_ledger=lambda write: run.record(RecordBatch(writes=[write])),
         )
 
     def _validator(self, run: RecordedRun, stores: Callable[[CanonicalPath], FileSystem]) -> Validator:

@@ -16,16 +16,21 @@ from toolkit.entities import Engine
 from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.process_runner.batches import InstanceBatch, NotReached, divided, has_failed
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
-from toolkit.process_runner.instance_run import InstanceRun
+from toolkit.process_runner.output_batches import ClearBatch, PublishBatch
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
+from toolkit.process_runner.outputs import Made
 from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
-from toolkit.process_runner.prepare import PrepareRules, prepared_of
-from toolkit.process_runner.staging import StagedOutputs
-from toolkit.process_runner.steps import StepRunner
+from toolkit.process_runner.prepare import PrepareBatch, PrepareRules, prepared_of
+from toolkit.process_runner.steps import Beginning, StepBatch, StepRunner
 from toolkit.process_runner.targets import (
+    CLEAR,
+    END,
     NAME,
+    PREPARE,
+    STEP,
     ProcessDetail,
     ProcessPlan,
     ProcessTarget,
@@ -135,27 +140,45 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             raise StepLeftBehind(step=left.step, processes=still)
 
     def batches(self, plan: ProcessPlan, work: RunContext) -> Generator[Batch[StepItem], Applied[StepItem], None]:
-        """Make the batches of a run, see `InstanceRun`."""
-        resolved = plan.detail.resolved
-        if not plan.items or resolved is None:
+        """Make a batch of the outputs that are removed, one of each step, and one of what is published after the last.
+
+        After a failure one batch has the rest, which is not reached.
+        """
+        if not plan.items or plan.detail.resolved is None:
             return
-        staged = StagedOutputs(
-            site=plan.target.site,
-            outputs=resolved.outputs,
-            work=work,
-            now=self.clock.now,
-            attempts=plan.detail.attempts,
-        )
         runner = StepRunner(
             plan=plan,
-            resolved=resolved,
-            staged=staged,
+            resolved=plan.detail.resolved,
+            work=work,
             data=self._data(work),
             engines=self.engines,
             workplace=self.workplace,
             now=self.clock.now,
         )
-        yield from InstanceRun(runner=runner, work=work).batches()
+        beginning, made, everything = runner.beginning(), Made(), range(len(plan.items))
+        if isinstance(beginning, Problem):
+            yield NotReached(plan=plan, positions=everything, work=work, failed=beginning)
+            return
+        for positions in divided(plan.items):
+            batch = _batch(runner, positions, beginning, made)
+            applied = yield batch
+            rest = everything[positions.stop :]
+            if rest and has_failed(applied.results):
+                yield NotReached(plan=plan, positions=rest, work=work)
+                return
+            made = batch.made or made if isinstance(batch, StepBatch) else made
 
     def _data(self, work: RunContext) -> DataAccess:
         return DataAccess(stores=work.stores, metastores=self.metastores)
+
+
+def _batch(runner: StepRunner, positions: range, beginning: Beginning, made: Made) -> InstanceBatch:
+    plan, work, staged = runner.plan, runner.work, runner.staged
+    kind = plan.items[positions.start].kind
+    if kind == PREPARE:
+        return PrepareBatch(plan=plan, positions=positions, work=work)
+    if kind == CLEAR:
+        return ClearBatch(plan=plan, positions=positions, work=work, staged=staged)
+    if kind in {STEP, END}:
+        return StepBatch(plan=plan, positions=positions, work=work, runner=runner, beginning=beginning)
+    return PublishBatch(plan=plan, positions=positions, work=work, staged=staged, made=made)

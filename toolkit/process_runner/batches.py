@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
@@ -13,7 +14,7 @@ from toolkit.actions.attempt import UNKNOWN
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.process_runner.codes import NOT_REACHED
 from toolkit.process_runner.late_checks import noted
-from toolkit.process_runner.targets import END, STEP, StepItem
+from toolkit.process_runner.targets import CLEAR, END, PREPARE, PUBLISH, STEP, StepItem
 from toolkit.result import Outcome
 from toolkit.runs.errors import PauseRequested
 
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
 def has_failed(results: Sequence[ItemResult[StepItem]]) -> bool:
     """Return whether an item has failed."""
     return any(each.outcome is Outcome.FAILED for each in results)
+
+
+def divided(items: Sequence[StepItem]) -> Iterator[range]:
+    """Yield the positions of each batch: a step is alone, what is published and flags are together."""
+
+    def batch_of(at: int) -> object:
+        kind = items[at].kind
+        return at if kind in {STEP, END} else kind if kind in {PREPARE, CLEAR} else PUBLISH
+
+    for _, group in groupby(range(len(items)), batch_of):
+        positions = list(group)
+        yield range(positions[0], positions[-1] + 1)
 
 
 def check_child(work: RunContext) -> None:

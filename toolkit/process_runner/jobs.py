@@ -73,16 +73,7 @@ class Opening:
 
 
 def attempt_chain(ledger: Ledger | None, ref: JobRef, *, is_forced: bool) -> AttemptChain:
-    """Return how far the attempts at an instance have come; changes nothing.
-
-    Args:
-        ledger: None: of a dry run without one.
-        ref: the instance.
-        is_forced: all steps run again, whatever succeeded before.
-
-    Raises:
-        LedgerUnavailable: it cannot be read.
-    """
+    """Return how far the attempts at an instance have come; a dry run has no ledger, perhaps. Changes nothing."""
     return AttemptChain() if ledger is None else ledger.read(lambda tx: _chain(tx, ref, is_forced=is_forced))
 
 

@@ -94,16 +94,11 @@ class PublishBatch(InstanceBatch):
             return self._held_back(validated, advance)
         results = self.until_failure(partial(self._published, validated), advance)
         if has_failed(results):
-            return self.applied(results, *self._late_end)
+            return self.applied(results, *self._lost)
         written = [each.item for each in results if each.item.kind == FLAG and each.outcome is Outcome.DONE]
         notes = (*(validated.notes if isinstance(validated, Validated) else ()), *map(_written_note, written))
-        step = self.plan.items[self.positions.start - 1]
-        end = last_succeeded(
-            self.ref,
-            step.name if self.plan.target.stands_for_steps and step.kind == STEP else None,
-            self.made.instances,
-            is_made_otherwise=self.plan.target.late is not None,
-        )
+        is_late = self.plan.target.late is not None
+        end = last_succeeded(self.ref, self._late_step, self.made.instances, is_made_otherwise=is_late)
         return self.applied(results, end, notes=notes)
 
     def _validated(self) -> Validated:
@@ -121,13 +116,17 @@ class PublishBatch(InstanceBatch):
         advance(len(results))
         code = next(iter(blocked.values())).code
         problem = Problem(code=code, message="; ".join(map(str, blocked.values())))
-        return self.applied(results, *self._late_end, notes=validated.notes, failed=problem)
+        return self.applied(results, *self._lost, notes=validated.notes, failed=problem)
 
     @property
-    def _late_end(self) -> tuple[LedgerWrite, ...]:
-        """The success of a late workflow counts with the end of the job alone, so that it is lost without that."""
+    def _late_step(self) -> str | None:
+        """The step of a late workflow: its success counts with the end of the job alone, and is lost without that."""
         step = self.plan.items[self.positions.start - 1]
-        return (failed(self.ref, step.name),) if self.plan.target.stands_for_steps and step.kind == STEP else ()
+        return step.name if self.plan.target.stands_for_steps and step.kind == STEP else None
+
+    @property
+    def _lost(self) -> tuple[LedgerWrite, ...]:
+        return () if self._late_step is None else (failed(self.ref, self._late_step),)
 
     def _published(self, validated: Validated | FailedAttempt, item: StepItem) -> ItemResult[StepItem]:
         effect = self._flagging(item) if item.kind == FLAG else self._publishing(item)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.availability import DataState
@@ -50,15 +50,6 @@ class Made:
     def notes(self) -> tuple[str, ...]:
         """The notes for the user."""
         return tuple(f"the output {name} was not made" for name in sorted(self.missing))
-
-    def with_staged(self, staged: Made) -> Made:
-        """Return the state of all outputs, from that of the ones that are not validated and that of the others."""
-        return replace(
-            staged,
-            instances=(*self.instances, *staged.instances),
-            missing=self.missing | staged.missing,
-            unflagged=self.unflagged,
-        )
 
 
 def feed_instance(site: ProcessSite, storage: FeedStorage, instance: InstanceStorage) -> FeedInstance:

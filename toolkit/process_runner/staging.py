@@ -151,13 +151,9 @@ class StagedOutputs:
         return ""
 
     def look(self, *, has_run: bool) -> Made:
-        """Look at the outputs of an instance whose steps have all succeeded; finish what a killed run began of them.
+        """Look at the outputs after the steps; finish what a killed run began of them. Raises Unavailable, too.
 
-        Args:
-            has_run: a step has run in this attempt; then what is published already is not its work.
-
-        Raises:
-            Unavailable: the ledger cannot be read.
+        If a step has run in this attempt, what is published already is not its work.
         """
         instances: list[FeedInstance] = []
         staged: list[StagedOutput] = []
@@ -167,7 +163,11 @@ class StagedOutputs:
             each.unit.settle()
             if each.is_staged:
                 staged.append(each)
-            elif not self._counts(each, has_run=has_run):
+            elif not (
+                each.is_published(None)
+                if each.rules.allow_existing
+                else not has_run and each.is_published(self.attempts)
+            ):
                 (missing if each.rules.allow_empty else lacking).append(name)
                 continue
             instances.append(feed_instance(self.site, each.planned.storage, each.planned.instance))
@@ -175,12 +175,6 @@ class StagedOutputs:
         return Made(
             instances=tuple(instances), lacking=why, is_old=bool(why), missing=frozenset(missing), staged=tuple(staged)
         )
-
-    def _counts(self, each: StagedOutput, *, has_run: bool) -> bool:
-        """Return whether what is published already is the output."""
-        if each.rules.allow_existing:
-            return each.is_published(None)
-        return not has_run and each.is_published(self.attempts)
 
     def validate(self, staged: Sequence[StagedOutput]) -> Validated:
         """Validate staged outputs; all of them may be published or none, since half of an instance must not be.

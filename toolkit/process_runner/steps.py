@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
+from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
 from toolkit.process_runner.batches import InstanceBatch, check_child
@@ -30,6 +30,7 @@ from toolkit.process_runner.jobs import (
 )
 from toolkit.process_runner.late_fingerprint import read_inputs
 from toolkit.process_runner.outputs import Made, feed_instance, look_at_outputs, unwritten, written_outputs
+from toolkit.process_runner.staging import StagedOutputs
 from toolkit.process_runner.targets import CLEAR, PREPARE, STEP, ProcessPlan, StepItem, steps_of
 from toolkit.programs.port import StepEnd, StepMark
 from toolkit.runs.errors import Stopped
@@ -37,14 +38,13 @@ from toolkit.runs.errors import Stopped
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.actions.action import Applied
+    from toolkit.actions.action import Applied, RunContext
     from toolkit.availability import DataAccess
     from toolkit.entities import Engine, Step
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.planning.process_io import PlannedInput
     from toolkit.process_runner.resolution import ResolvedInstance
-    from toolkit.process_runner.staging import StagedOutputs
     from toolkit.programs.port import StepEngine
     from toolkit.runs.recorder import LedgerWrite
 
@@ -71,7 +71,7 @@ class StepRunner:
     Attributes:
         plan: of the instance.
         resolved: what it reads and makes.
-        staged: its validated outputs.
+        work: of the run.
         data: where instances are looked at.
         engines: what runs steps.
         workplace: where they run.
@@ -80,7 +80,7 @@ class StepRunner:
 
     plan: ProcessPlan
     resolved: ResolvedInstance
-    staged: StagedOutputs
+    work: RunContext
     data: DataAccess
     engines: Mapping[Engine, StepEngine]
     workplace: Workplace
@@ -88,21 +88,34 @@ class StepRunner:
 
     @property
     def steps(self) -> Sequence[StepItem]:
-        """The steps of the plan."""
+        """The steps of the plan; none: an earlier attempt has run them all."""
         return [each for each in self.plan.items if each.kind == STEP]
 
-    def beginning(self, run_id: int) -> Beginning:
-        """Look at inputs and outputs before the run changes anything; changes nothing.
+    @cached_property
+    def staged(self) -> StagedOutputs:
+        """The validated outputs."""
+        return StagedOutputs(
+            site=self.plan.target.site,
+            outputs=self.resolved.outputs,
+            work=self.work,
+            now=self.now,
+            attempts=self.plan.detail.attempts,
+        )
 
-        Raises:
-            StorageError: a store refuses, or does not answer.
-            CatalogError: a metastore does.
-            InvalidInput: an expression cannot be resolved, or nothing says where logs go.
-            Stopped: the run must not go on.
-        """
+    def beginning(self) -> Beginning | Problem:
+        """Return the state of inputs and outputs before the run changes anything, or why the steps cannot begin."""
+        try:
+            return self._beginning()
+        except (*DATA_ERRORS, InvalidInput) as error:
+            return Problem(code=_code_of(error), message=str(error))
+        except Stopped as stopped:
+            self.work.guard.stop(stopped)
+            return Problem(code=INTERRUPTED, message=str(stopped))
+
+    def _beginning(self) -> Beginning:
         removed = {each.name for each in self.plan.items if each.kind in {PREPARE, CLEAR}}
         kept = [each for each in self.resolved.outputs if each.name not in removed] if self.steps else []
-        target = self.plan.target
+        target, run_id = self.plan.target, int(self.work.run_name)
         return Beginning(
             opening=self._opening(),
             found=written_outputs(target.site, kept, self.data),
@@ -127,33 +140,27 @@ class StepRunner:
         return (feed_instance(self.plan.target.site, planned.storage, each) for each in planned.instances)
 
     def written(self) -> Mapping[str, str]:
-        """Return what is there of the outputs, see `written_outputs`; raises as `beginning`."""
+        """Return what is there of the outputs, see `written_outputs`; raises StorageError, CatalogError, Stopped."""
         return written_outputs(self.plan.target.site, self.resolved.outputs, self.data)
 
     def made(self, now: Mapping[str, str], found: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the outputs that successful steps have written, in this run or before.
-
-        Args:
-            now: what is there of the outputs.
-            found: what was there before the first step of this run.
-        """
+        """Return those of the outputs that are there which successful steps have written, in this run or before."""
         kept = self.plan.detail.made
         return {name: digest for name, digest in now.items() if digest != found.get(name) or digest == kept.get(name)}
 
     def look(self, found: Mapping[str, str], *, has_run: bool) -> Made:
-        """Look at the outputs; what only an attempt before this one has written counts as not made.
-
-        Args:
-            found: what was there before the first step of this run.
-            has_run: a step has run in it.
-        """
+        """Look at the outputs; if a step has run, what only an attempt before this one has written is not made."""
         site, outputs = self.plan.target.site, self.resolved.outputs
         if has_run:
             now = self.written()
             if old := unwritten(site, outputs, now.keys() - self.made(now, found).keys()):
                 return Made(lacking=old, is_old=True)
         made = look_at_outputs(site, [each for each in outputs if each.name not in self.staged.by_name], self.data)
-        return made if made.lacking else made.with_staged(self.staged.look(has_run=has_run))
+        if made.lacking:
+            return made
+        staged = self.staged.look(has_run=has_run)
+        instances, missing = (*made.instances, *staged.instances), made.missing | staged.missing
+        return replace(staged, instances=instances, missing=missing, unflagged=made.unflagged)
 
 
 @dataclass(kw_only=True)
@@ -199,7 +206,7 @@ class StepBatch(InstanceBatch):
             return self._failed(_code_of(error), str(error))
         if not end.succeeded:
             return self._failed(HOPELESS if end.may_retry is False else FAILED, end.why)
-        return self._finished() if self._is_last else self._continued()
+        return self._finished() if self.runner.steps[-1:] in ([], [self.item]) else self._continued()
 
     def _run(self) -> StepEnd:
         runner = self.runner
@@ -214,7 +221,7 @@ class StepBatch(InstanceBatch):
         return engine.run(call, self._started, partial(check_child, self.work))
 
     def _started(self, mark: StepMark) -> None:
-        """Write down by what number others know the step."""
+        """Write down by what number Spark or YARN knows the step."""
         if mark.application is not None:
             self.work.write_ledger(known_as(self.ref, self.item.name, mark.application))
 
@@ -283,11 +290,7 @@ class StepBatch(InstanceBatch):
 
     @property
     def _is_first(self) -> bool:
-        return self.item.kind != STEP or self.item is self.runner.steps[0]
-
-    @property
-    def _is_last(self) -> bool:
-        return self.item.kind != STEP or self.item is self.runner.steps[-1]
+        return self.runner.steps[:1] in ([], [self.item])
 
 
 def _code_of(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.process_runner.targets import END, PREPARE, ProcessDetail, ProcessTarget, StepItem
+from toolkit.process_runner.targets import CLEAR, END, FLAG, PREPARE, PUBLISH, ProcessDetail, ProcessTarget, StepItem
 from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 from toolkit.rendering.instance_params import shown_properties
 
@@ -56,15 +56,28 @@ def _item(item: StepItem) -> Document:
     }
 
 
-_ITEMS = {END: "instances' ends", PREPARE: "removals of the output {}"}
-"""Words for items of a kind, in the plural; any other kind is a step."""
+_CHANGES = {
+    PREPARE: "remove the output {}",
+    CLEAR: "remove staged data of the output {}",
+    PUBLISH: "publish the output {}",
+    FLAG: "write the availability flag of the output {}",
+}
+"""Words for the change of an output."""
 
 
 def _item_text(item: StepItem) -> str:
-    if item.kind == PREPARE:
-        return f"{item.instance_key}  remove the output {item.name} ({item.path})"
-    what = "all steps had succeeded" if item.kind == END else f"{item.name} ({item.engine} {item.path})"
-    return f"{item.instance_key}  {what}"
+    if item.kind == END:
+        return f"{item.instance_key}  all steps had succeeded"
+    if item.kind in _CHANGES:
+        return f"{item.instance_key}  {_CHANGES[item.kind].format(item.name)} ({item.path})"
+    return f"{item.instance_key}  {item.name} ({item.engine} {item.path})"
+
+
+def _items_text(item: StepItem) -> str:
+    """Words for items of a kind, in the plural."""
+    if item.kind in _CHANGES:
+        return f"times: {_CHANGES[item.kind].format(item.name)}"
+    return "instances' ends" if item.kind == END else f"runs of {item.name}"
 
 
 def _lines(result: InstanceResult) -> Iterator[str]:
@@ -80,7 +93,7 @@ PROCESS_VIEW: ActionView[ProcessTarget, StepItem, ProcessDetail] = ActionView(
     target_document=_instance,
     item_document=_item,
     item_text=_item_text,
-    items_text=lambda item: _ITEMS.get(item.kind, "runs of {}").format(item.name),
+    items_text=_items_text,
     target_rule=lambda _: "",
     target_lines=_lines,
 )

@@ -28,7 +28,6 @@ from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost, Stopped
 from toolkit.runs.recorder import (
     HeartbeatReply,
-    LedgerWrite,
     RecordBatch,
     RecordedRun,
     Recorder,
@@ -101,10 +100,6 @@ class LedgerRecorder(Recorder):
             if step.settled:
                 self._write(lambda tx: _record(tx, run, step.without_next))
             raise
-
-    @override
-    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None:
-        self._write(lambda tx: write(tx, _id(run)))
 
     @override
     def let_others_work(self, run: RecordedRun) -> None:

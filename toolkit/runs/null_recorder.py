@@ -10,15 +10,7 @@ from toolkit.errors import Skipped
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import Request
-from toolkit.runs.recorder import (
-    HeartbeatReply,
-    LedgerWrite,
-    RecordBatch,
-    RecordedRun,
-    Recorder,
-    RunOutcome,
-    SettledLeftOver,
-)
+from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
 
 
 class NullRecorder(Recorder):
@@ -44,9 +36,6 @@ class NullRecorder(Recorder):
 
     @override
     def record(self, run: RecordedRun, step: RecordBatch, *, is_repeated: bool = False) -> None: ...
-
-    @override
-    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None: ...
 
     @override
     def let_others_work(self, run: RecordedRun) -> None: ...

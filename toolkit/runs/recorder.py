@@ -189,15 +189,6 @@ class Recorder(Protocol):
         """
         ...
 
-    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None:
-        """Make a write for a run, in a transaction of its own.
-
-        Raises:
-            LeaseExpired: another run has taken over.
-            LedgerLost: the ledger cannot be used any more.
-        """
-        ...
-
     def let_others_work(self, run: RecordedRun) -> None:
         """Write down that other processes work for the run, so that its leases outlive this one's death.
 

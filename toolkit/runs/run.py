@@ -39,7 +39,7 @@ from toolkit.runs.errors import AuditLost, LedgerLost, Stopped
 from toolkit.runs.lease import Deadline, Heartbeat, MonotonicClock, RunCommands, machine_clock
 from toolkit.runs.outcome import SUCCEEDED, outcome_of
 from toolkit.runs.patience import LAST_SECONDS, LedgerPatience
-from toolkit.runs.recorder import LedgerWrite, RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
+from toolkit.runs.recorder import RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
 from toolkit.runs.stop import RunStop, StopSignal
 
 _LOG = logging.getLogger(__name__)
@@ -153,14 +153,6 @@ class ActiveRun:
 
     def _record(self, step: RecordBatch) -> None:
         self.patiently(lambda is_repeated: self.recorder.record(self.recorded, step, is_repeated=is_repeated))
-
-    def write_ledger(self, write: LedgerWrite) -> None:
-        """Make a ledger write for the run, in the middle of a batch; it may be made again when its answer was lost.
-
-        Raises:
-            Stopped: it could not be made, so that the run must not go on.
-        """
-        self.patiently(lambda _: self.recorder.write_ledger(self.recorded, write))
 
     def tell(self, step: RecordBatch) -> None:
         """Write down in the audit file alone what was done, because the run ends by an error; a failure is logged."""

@@ -221,13 +221,13 @@ def test_a_write_that_refuses_what_comes_next_leaves_what_was_done(recorder: Led
 
 def test_a_write_in_the_middle_of_a_batch_that_the_run_may_not_make_ends_it(recorder: LedgerRecorder) -> None:
     run = recorder.start(_request())
-    recorder.write_ledger(run, status.forget_owner_mark)
+    recorder.record(run, RecordBatch(writes=[status.forget_owner_mark]))
 
     def is_over(_: Transaction, __: int) -> None:
         raise JobNotRunning(ref=JobRef(process="p", cluster="primary", instance_key="2026-03-20T00:00Z"), last=None)
 
     with pytest.raises(LeaseExpired):
-        recorder.write_ledger(run, is_over)
+        recorder.record(run, RecordBatch(writes=[is_over]))
 
 
 def test_paths_and_messages_that_are_no_unicode_are_kept(recorder: LedgerRecorder) -> None:

@@ -18,7 +18,7 @@ from toolkit.ledger.vocabulary import ItemState, LifeCycle, RequestKind, RunStat
 from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import AuditLost, LedgerLost
 from toolkit.runs.lease import Heartbeat
-from toolkit.runs.recorder import HeartbeatReply, LedgerWrite, RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
+from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, RunOutcome, SettledLeftOver
 from toolkit.runs.run import Envelope
 from toolkit.runs.stop import NeverStopped, StopSignal
 
@@ -161,8 +161,6 @@ class MemoryRecorder:
         if self.fails_at is not None and self.records >= self.fails_at:
             raise LedgerLost(why="gone")
         self.steps.append(step)
-
-    def write_ledger(self, run: RecordedRun, write: LedgerWrite) -> None: ...
 
     def let_others_work(self, run: RecordedRun) -> None:
         del run
