@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -112,7 +112,9 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """End the programs that a dead runner of this instance left, before a step begins."""
         del work
-        last = {(each.run_id, each.step): each for each in self._begun_steps({left.run_id for left in open_items})}
+        runs = {left.run_id for left in open_items}
+        begun = () if self.ledger is None else self.ledger.read(lambda tx: steps_of(tx, runs))
+        last = {(each.run_id, each.step): each for each in begun}
         for each in last.values():
             self._end(plan.target, each)
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
@@ -120,10 +122,6 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in open_items),
             notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
         )
-
-    def _begun_steps(self, run_ids: Collection[int]) -> Sequence[StepRun]:
-        """Return the attempts at steps of runs, in the order in which they began."""
-        return () if self.ledger is None else self.ledger.read(lambda tx: steps_of(tx, run_ids))
 
     def _end(self, target: ProcessTarget, left: StepRun) -> None:
         """End a step without a terminal any more, whether the process still has it or not.

@@ -43,16 +43,8 @@ class StepLeftBehind(Stopped):
 
 
 class StepRefused(Stopped):
-    """Error: the ledger's registry does not have the step any more, as after a sync of another config repo.
-
-    Args:
-        why: the ledger's own message.
-    """
+    """Error: the ledger's registry does not have the step any more, as after a sync of another config repo."""
 
     code = "step_refused"
     status = Status.FAILED
     ends_process = False
-
-    def __init__(self, *, why: str) -> None:
-        self.why = why
-        super().__init__(reason=why)

@@ -204,6 +204,6 @@ def _write_of(work: Callable[[Transaction], object]) -> LedgerWrite:
         try:
             work(tx)
         except InvalidInput as error:
-            raise StepRefused(why=str(error)) from error
+            raise StepRefused(reason=str(error)) from error
 
     return write

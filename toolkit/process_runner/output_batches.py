@@ -89,20 +89,19 @@ class PublishBatch(InstanceBatch):
 
     def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
         """Validate and publish."""
-        validated = attempted(self.work, self._validated, failures=DATA_ERRORS)
+        validate = partial(self.staged.validate, self.made.staged)
+        validated = attempted(self.work, lambda: self.work.patiently(lambda _: validate()), failures=DATA_ERRORS)
         if isinstance(validated, Validated) and validated.blocked:
             return self._held_back(validated, advance)
         results = self.until_failure(partial(self._published, validated), advance)
         if has_failed(results):
             return self.applied(results, *self._lost)
         written = [each.item for each in results if each.item.kind == FLAG and each.outcome is Outcome.DONE]
-        notes = (*(validated.notes if isinstance(validated, Validated) else ()), *map(_written_note, written))
+        flags = (f"the workflow did not write {each.path}, so it was written now" for each in written)
+        notes = (*(validated.notes if isinstance(validated, Validated) else ()), *flags)
         is_late = self.plan.target.late is not None
         end = last_succeeded(self.ref, self._late_step, self.made.instances, is_made_otherwise=is_late)
         return self.applied(results, end, notes=notes)
-
-    def _validated(self) -> Validated:
-        return self.work.patiently(lambda _: self.staged.validate(self.made.staged))
 
     def _held_back(self, validated: Validated, advance: Callable[[int], None]) -> Applied[StepItem]:
         """The steps have succeeded and the instance has failed: after a release the next run publishes it."""
@@ -144,8 +143,3 @@ class PublishBatch(InstanceBatch):
     def _flagging(self, item: StepItem) -> Callable[[], None] | None:
         flag = self.made.unflagged.get(item.name)
         return None if flag is None else partial(self.work.stores(flag).write, flag, ())
-
-
-def _written_note(flag: StepItem) -> str:
-    place, _, name = flag.path.rpartition("/")
-    return f"the workflow did not write {name} in {place}, so it was written now"
