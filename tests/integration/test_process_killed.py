@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.process_runs import KEYS, Runs, steps
+from tests.integration.process_runs import KEYS, Runs, outcomes, steps
 from toolkit.cli.main import main
 from toolkit.programs.supervisor import parent_of
 
@@ -45,7 +45,7 @@ def goes_on(counting: Runs) -> None:
     """The next run takes over, begins with the step that had not ended, and leaves nothing behind."""
     (counting.directory / "hang").unlink()
     code, result = counting.run("--due")
-    assert (code, [each["step"] for each in result["items"]]) == (0, ["second", "third"])
+    assert (code, [step for step, _, _ in outcomes(result)]) == (0, ["second", "third"])
     assert words(counting) == ["first", "second", "second", "third"]
     assert counting.statuses() == [("00", 1, "killed"), ("00", 2, "succeeded")]
     assert counting.query("SELECT count(*) FROM item WHERE state = 'intended'") == [(0,)]
@@ -74,7 +74,7 @@ def test_what_lives_on_of_a_step_that_is_no_longer_in_the_config_is_ended_before
     counting.write(steps(*scripts), scripts)
     (counting.directory / "repo/workflows/second.sh").unlink()
     code, result = counting.run("--due")
-    assert (code, [each["step"] for each in result["items"]], counting.alive()) == (0, ["third"], [])
+    assert (code, [step for step, _, _ in outcomes(result)], counting.alive()) == (0, ["third"], [])
 
 
 def test_a_signal_ends_the_step_with_all_that_it_started_and_there_is_no_retry(counting: Runs) -> None:
@@ -145,7 +145,7 @@ def test_the_step_of_a_frozen_runner_has_ended_before_another_begins_and_the_tha
             assert time.monotonic() < deadline
             time.sleep(0.2)
             code, result = counting.run()
-        assert (code, [each["step"] for each in result["items"]]) == (0, ["second", "third"])
+        assert (code, [step for step, _, _ in outcomes(result)]) == (0, ["second", "third"])
         run.send_signal(signal.SIGCONT)
         run.communicate(timeout=60)
         assert run.returncode != 0
