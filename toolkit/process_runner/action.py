@@ -24,7 +24,7 @@ from toolkit.process_runner.output_leases import eviction_in_the_way, output_lea
 from toolkit.process_runner.outputs import Made
 from toolkit.process_runner.planner import INVALID, ProcessPlanner, blank_plan
 from toolkit.process_runner.prepare import PrepareBatch, PrepareRules, prepared_of
-from toolkit.process_runner.steps import Beginning, StepBatch, StepRunner
+from toolkit.process_runner.steps import InitialState, StepBatch, StepRunner
 from toolkit.process_runner.targets import (
     CLEAR,
     END,
@@ -153,12 +153,12 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             workplace=self.workplace,
             now=self.clock.now,
         )
-        beginning, made, everything = runner.beginning(), Made(), range(len(plan.items))
-        if isinstance(beginning, Problem):
-            yield NotReached(plan=plan, positions=everything, work=work, failed=beginning)
+        initial, made, everything = runner.initial_state(), Made(), range(len(plan.items))
+        if isinstance(initial, Problem):
+            yield NotReached(plan=plan, positions=everything, work=work, failed=initial)
             return
         for positions in divided(plan.items):
-            batch = _batch(runner, positions, beginning, made)
+            batch = _batch(runner, positions, initial, made)
             applied = yield batch
             rest = everything[positions.stop :]
             if rest and has_failed(applied.results):
@@ -170,7 +170,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         return DataAccess(stores=work.stores, metastores=self.metastores)
 
 
-def _batch(runner: StepRunner, positions: range, beginning: Beginning, made: Made) -> InstanceBatch:
+def _batch(runner: StepRunner, positions: range, initial: InitialState, made: Made) -> InstanceBatch:
     plan, work, staged = runner.plan, runner.work, runner.staged
     kind = plan.items[positions.start].kind
     if kind == PREPARE:
@@ -178,5 +178,5 @@ def _batch(runner: StepRunner, positions: range, beginning: Beginning, made: Mad
     if kind == CLEAR:
         return ClearBatch(plan=plan, positions=positions, work=work, staged=staged)
     if kind in {STEP, END}:
-        return StepBatch(plan=plan, positions=positions, work=work, runner=runner, beginning=beginning)
+        return StepBatch(plan=plan, positions=positions, work=work, runner=runner, initial=initial)
     return PublishBatch(plan=plan, positions=positions, work=work, staged=staged, made=made)

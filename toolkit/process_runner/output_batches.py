@@ -137,8 +137,8 @@ class PublishBatch(InstanceBatch):
         return published.of(item) if isinstance(published, FailedAttempt) else ItemResult.done(item)
 
     def _publishing(self, item: StepItem) -> Callable[[], None] | None:
-        staged = next((each for each in self.made.staged if each.planned.name == item.name), None)
-        return None if staged is None else partial(staged.unit.publish, staged.flag)
+        staged = self.staged.by_name[item.name]
+        return partial(staged.unit.publish, staged.flag) if item.name in self.made.staged else None
 
     def _flagging(self, item: StepItem) -> Callable[[], None] | None:
         flag = self.made.unflagged.get(item.name)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
     from toolkit.planning.process_io import PlannedOutput, ProcessSite
-    from toolkit.process_runner.staging import StagedOutput
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +35,7 @@ class Made:
         is_old: what lacks was not made by the steps of this run, so that all of them run again.
         missing: the names of the outputs that were not made, and need not be.
         unflagged: the availability flags that are not there yet, by the name of the output.
-        staged: the outputs that are validated and published next.
+        staged: the names of the outputs that are validated and published next.
     """
 
     instances: tuple[FeedInstance, ...] = ()
@@ -44,7 +43,7 @@ class Made:
     is_old: bool = False
     missing: frozenset[str] = frozenset()
     unflagged: Mapping[str, CanonicalPath] = field(default_factory=dict)
-    staged: tuple[StagedOutput, ...] = ()
+    staged: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -156,13 +156,13 @@ class StagedOutputs:
         If a step has run in this attempt, what is published already is not its work.
         """
         instances: list[FeedInstance] = []
-        staged: list[StagedOutput] = []
+        staged: list[str] = []
         missing: list[str] = []
         lacking: list[str] = []
         for name, each in self.by_name.items():
             each.unit.settle()
             if each.is_staged:
-                staged.append(each)
+                staged.append(name)
             elif not (
                 each.is_published(None)
                 if each.rules.allow_existing
@@ -176,7 +176,7 @@ class StagedOutputs:
             instances=tuple(instances), lacking=why, is_old=bool(why), missing=frozenset(missing), staged=tuple(staged)
         )
 
-    def validate(self, staged: Sequence[StagedOutput]) -> Validated:
+    def validate(self, names: Iterable[str]) -> Validated:
         """Validate staged outputs; all of them may be published or none, since half of an instance must not be.
 
         Raises:
@@ -184,6 +184,7 @@ class StagedOutputs:
         """
         blocked: dict[str, QualityFailed] = {}
         notes: list[str] = []
+        staged = [self.by_name[name] for name in names]
         for each in staged:
             try:
                 notes += each.validate(partial(check_child, self.work))

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beginning:
+class InitialState:
     """State of an instance before its run changes anything.
 
     Attributes:
@@ -102,21 +102,21 @@ class StepRunner:
             attempts=self.plan.detail.attempts,
         )
 
-    def beginning(self) -> Beginning | Problem:
+    def initial_state(self) -> InitialState | Problem:
         """Return the state of inputs and outputs before the run changes anything, or why the steps cannot begin."""
         try:
-            return self._beginning()
+            return self._look_before()
         except (*DATA_ERRORS, InvalidInput) as error:
             return Problem(code=_code_of(error), message=str(error))
         except Stopped as stopped:
             self.work.guard.stop(stopped)
             return Problem(code=INTERRUPTED, message=str(stopped))
 
-    def _beginning(self) -> Beginning:
+    def _look_before(self) -> InitialState:
         removed = {each.name for each in self.plan.items if each.kind in {PREPARE, CLEAR}}
         kept = [each for each in self.resolved.outputs if each.name not in removed] if self.steps else []
         target, run_id = self.plan.target, int(self.work.run_name)
-        return Beginning(
+        return InitialState(
             opening=self._opening(),
             found=written_outputs(target.site, kept, self.data),
             logs={each.name: self.workplace.log(target, run_id, each.name) for each in self.steps},
@@ -169,12 +169,12 @@ class StepBatch(InstanceBatch):
 
     Attributes:
         runner: of the steps.
-        beginning: what was there before the run changed anything.
+        initial: what was there before the run changed anything.
         made: the outputs, once the last step has succeeded and they are as they should be.
     """
 
     runner: StepRunner
-    beginning: Beginning
+    initial: InitialState
     made: Made | None = None
 
     @property
@@ -185,8 +185,8 @@ class StepBatch(InstanceBatch):
     @property
     def intended_writes(self) -> Sequence[LedgerWrite]:
         """The step begins, and with the first one the job: before the step does anything."""
-        item, logs = self.item, self.beginning.logs
-        job = (opened(self.ref, self.beginning.opening),) if self._is_first else ()
+        item, logs = self.item, self.initial.logs
+        job = (opened(self.ref, self.initial.opening),) if self._is_first else ()
         return (*job, begun(self.ref, item.name, logs[item.name])) if item.kind == STEP else job
 
     def apply(self, advance: Callable[[int], None]) -> Applied[StepItem]:
@@ -237,13 +237,13 @@ class StepBatch(InstanceBatch):
         """A step has succeeded that is not the last: what it has written is recorded with that."""
         made: Mapping[str, str] = {}
         with suppress(*DATA_ERRORS, Stopped):  # then a run that goes on behind this step takes no output for its work
-            made = self.runner.made(self.runner.written(), self.beginning.found)
+            made = self.runner.made(self.runner.written(), self.initial.found)
         success = StepSuccess(step=self.item.name, made=made)
         return self.applied([ItemResult.done(self.item)], succeeded(self.ref, success))
 
     def _finished(self) -> Applied[StepItem]:
         """All steps have succeeded: the instance is complete when its outputs are there and published."""
-        item, target, found = self.item, self.plan.target, self.beginning.found
+        item, target, found = self.item, self.plan.target, self.initial.found
         try:
             made = self.work.patiently(lambda _: self.runner.look(found, has_run=item.kind == STEP))
         except (*DATA_ERRORS, Unavailable) as error:  # the step has done its part: the next run looks again
