@@ -135,20 +135,20 @@ def test_a_command_lets_an_instance_rest_before_its_next_step(counting: Runs) ->
 def test_the_step_of_a_frozen_runner_has_ended_before_another_begins_and_the_thawed_one_touches_nothing(
     counting: Runs,
 ) -> None:
-    run = counting.started()
-    counting.until("second", run)
-    run.send_signal(signal.SIGSTOP)
-    (counting.directory / "hang").unlink()
-    deadline = time.monotonic() + 120
-    code, result = 5, dict[str, Any]()
-    while code == 5:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-        code, result = counting.run()
-    assert (code, [step for step, _, _ in outcomes(result)]) == (0, ["second", "third"])
-    run.send_signal(signal.SIGCONT)
-    run.communicate(timeout=60)
-    assert run.returncode != 0
+    with counting.started() as run:
+        counting.until("second", run)
+        run.send_signal(signal.SIGSTOP)
+        (counting.directory / "hang").unlink()
+        deadline = time.monotonic() + 120
+        code, result = 5, dict[str, Any]()
+        while code == 5:
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+            code, result = counting.run()
+        assert (code, [step for step, _, _ in outcomes(result)]) == (0, ["second", "third"])
+        run.send_signal(signal.SIGCONT)
+        run.communicate(timeout=60)
+        assert run.returncode != 0
     assert words(counting) == ["first", "second", "second", "third"]
     assert (counting.statuses(), counting.events()) == (
         [("00", 1, "killed"), ("00", 2, "succeeded")],
