@@ -108,7 +108,7 @@ class StepRunner:
 
     @cached_property
     def updates(self) -> RunUpdates:
-        """What the steps report of outputs and outlets."""
+        """The report of the steps on outputs and outlets."""
         return RunUpdates(plan=self.plan, aliases=self.aliases)
 
     def initial_state(self) -> InitialState | Problem:

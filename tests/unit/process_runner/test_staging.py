@@ -12,6 +12,7 @@ from tests.unit.planning.entities import cluster, path_feed, process
 from toolkit.actions.action import Applied
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.validation import QUALITY_UNKNOWN, Publishable, Written
+from toolkit.availability import DataAccess, no_metastore
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Output
 from toolkit.entities.quality import Quality
@@ -20,6 +21,7 @@ from toolkit.process_runner.codes import NOT_REACHED
 from toolkit.process_runner.output_batches import PublishBatch, published_items
 from toolkit.process_runner.staging import StagedOutputs
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+from toolkit.process_runner.updates import RunUpdates
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage import PermissionDenied
 from toolkit.storage.local.file_system import LocalFileSystem
@@ -88,7 +90,15 @@ def publish(made: StagedOutputs) -> Applied[StepItem]:
     step = StepItem(name="main", engine=None, path="", instance_key=target.instance_key)
     plan = TargetPlan(target=target, detail=ProcessDetail(), items=(step, *items))
     outputs_made = made.look(has_run=True)
-    batch = PublishBatch(plan=plan, positions=range(1, 3), work=made.work, staged=made, made=outputs_made)
+    batch = PublishBatch(
+        plan=plan,
+        positions=range(1, 3),
+        work=made.work,
+        staged=made,
+        made=outputs_made,
+        updates=RunUpdates(plan=plan),
+        data=DataAccess(stores=made.work.stores, metastores=no_metastore),
+    )
     return batch.apply(lambda _: None)
 
 
