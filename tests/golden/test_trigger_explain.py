@@ -18,8 +18,7 @@ from tests.databases.ledgers import make_ledger
 from tests.described import faults
 from tests.integration.process_runs import KEYS
 from tests.integration.trigger_runs import TriggerRuns
-from toolkit.cli import main
-from toolkit.cli.boundary import run_app
+from toolkit.cli.main import main
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.rendering.document_schemas import DocumentName
 
@@ -47,7 +46,7 @@ class Story:
     def ask(self, step: str, *options: str) -> None:
         arguments = ["explain", "trigger", "report", *options, *self._runs.repo]
         self._capsys.readouterr()
-        assert run_app(main.app, arguments) == 0
+        assert main(arguments) == 0
         lines = self._capsys.readouterr().out.splitlines()
         self.record[step] = [re.sub(r" at 20\S+Z:", " at <time>:", each) for each in lines]
 
@@ -128,7 +127,7 @@ def test_the_explanations_are_as_before(runs: TriggerRuns, capsys: pytest.Captur
 def test_what_cannot_be_explained_is_an_error(
     runs: TriggerRuns, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
 ) -> None:
-    assert run_app(main.app, ["explain", "trigger", *options, *runs.repo]) == 2
+    assert main(["explain", "trigger", *options, *runs.repo]) == 2
     assert message in capsys.readouterr().err
 
 
@@ -136,5 +135,5 @@ def test_a_key_for_a_trigger_without_instances_is_an_error(
     runs: TriggerRuns, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs.write_story(DAILY)
-    assert run_app(main.app, ["explain", "trigger", "report", "--key", KEYS[0], *runs.repo]) == 2
+    assert main(["explain", "trigger", "report", "--key", KEYS[0], *runs.repo]) == 2
     assert "`by: any_update`, for the process as a whole; expected no --key" in capsys.readouterr().err

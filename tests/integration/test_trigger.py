@@ -100,12 +100,12 @@ def test_with_schedule_and_an_instance_runs_once_its_time_has_come(runs: Trigger
     assert runs.output() == [f"{KEYS[3]} report"]
 
 
-def test_a_run_of_any_update_is_of_the_minute_of_its_newest_event_and_is_told_its_events(runs: TriggerRuns) -> None:
-    told = runs.directory / "told"
+def test_a_run_of_any_update_is_of_the_minute_of_its_newest_event_and_gets_its_events(runs: TriggerRuns) -> None:
+    received = runs.directory / "received"
     runs.write_story(
         '{any: ["s3://bucket/prices"], start_from: earliest}',
         more='properties: {x: "1"}',
-        report=f'echo "$triggering_events" > {told}\necho "$nominalTime report" >> {runs.trace}',
+        report=f'echo "$triggering_events" > {received}\necho "$nominalTime report" >> {runs.trace}',
     )
     runs.emit_uri("s3://bucket/prices")
     key = runs.newest_minute()
@@ -113,11 +113,11 @@ def test_a_run_of_any_update_is_of_the_minute_of_its_newest_event_and_is_told_it
         runs.fill_feed(feed, f"{key[:13]}:00Z")
     code, _ = runs.pass_by(time=key)
     assert (code, runs.output()) == (0, [f"{key} report"])
-    (event,) = json.loads(told.read_text())
+    (event,) = json.loads(received.read_text())
     assert (event["uri"], event["key"], event["run"]) == ("s3://bucket/prices", None, None)
 
 
-def test_a_run_beyond_max_chain_is_refused_with_exit_code_3_and_told_once(runs: TriggerRuns) -> None:
+def test_a_run_beyond_max_chain_is_refused_with_exit_code_3_and_reported_once(runs: TriggerRuns) -> None:
     runs.write_story("{all: [clicks, orders], start_from: earliest, max_chain: 2}")
     runs.emit("clicks", chain=2)
     runs.emit("orders", chain=1)
