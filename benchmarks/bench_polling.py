@@ -29,7 +29,7 @@ from toolkit.availability import DataAccess
 from toolkit.el import CanonicalPath
 from toolkit.el.dataset_uri import path_uri
 from toolkit.entities.trigger import Poll
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.storage import Entry, FileStatus, FileSystem, ReadOnlyFileSystem, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
 from toolkit.triggers.polling import DEADLINE_SECONDS, PollTarget, poll_due

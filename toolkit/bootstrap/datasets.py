@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.config import load_entities, open_config
 from toolkit.bootstrap.ledgers import NoLedgerNamed, location_of
-from toolkit.ledger.events import last_updates
+from toolkit.ledger.event_queries import last_updates
 from toolkit.ledger.opening import LedgerState, examine, open_ledger
 
 if TYPE_CHECKING:

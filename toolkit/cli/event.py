@@ -13,7 +13,7 @@ from toolkit.ledger.vocabulary import EventKind
 
 if TYPE_CHECKING:
     from toolkit.entities import Repository
-    from toolkit.ledger.events import EventFilter
+    from toolkit.ledger.event_queries import EventFilter
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -99,12 +99,12 @@ def retract(*, uri: _Uri, key: _Key = None, repo: AnswerFlags) -> None:
 @flat
 def list_events(*, which: EventFlags, repo: AnswerFlags) -> None:
     """List the newest events, in the order in which they became visible."""
-    from toolkit.ledger import events
+    from toolkit.ledger import event_queries
     from toolkit.rendering.events import EVENT_COLUMNS, event_documents, event_rows
 
     with repo.opened(writing=False) as (ledger, repository):
         chosen = _filter(repository, which)
-        found = ledger.read(lambda tx: events.list_events(tx, chosen, which.limit))
+        found = ledger.read(lambda tx: event_queries.list_events(tx, chosen, which.limit))
     rows = event_rows(found)
     print_rows(repo.output, lambda: {"events": event_documents(found)}, EVENT_COLUMNS, rows, nothing="no events")
 
@@ -112,7 +112,7 @@ def list_events(*, which: EventFlags, repo: AnswerFlags) -> None:
 def _filter(repository: Repository, which: EventFlags) -> EventFilter:
     """Return the choice; a feed that has left the config repo may be named too."""
     from toolkit.el import format_instant, parse_instant
-    from toolkit.ledger.events import EventFilter
+    from toolkit.ledger.event_queries import EventFilter
     from toolkit.management.external_events import dataset_of
 
     return EventFilter(

@@ -11,6 +11,7 @@ from functools import lru_cache
 from urllib.parse import quote, unquote
 
 from toolkit.el.canonical_path import CanonicalPath
+from toolkit.el.dataset_credentials import refuse_dataset_credentials
 from toolkit.el.errors import ElError
 
 FEED_SCHEME = "feedctl"
@@ -31,8 +32,6 @@ _STORES = {"s3a": "s3", "s3n": "s3", "abfss": "abfs", "wasb": "abfs", "wasbs": "
 """Aliases of one store's scheme, as in `CanonicalPath`."""
 _ROOTED = frozenset({"file", "hdfs", "webhdfs", "swebhdfs", "viewfs", "ofs"})
 """Schemes of file systems, in which doubled slashes are one."""
-_WITH_USER = frozenset({"s3", "abfs"})
-"""Schemes with a container, or the id of a connection, before an `@`."""
 _DEFAULT_PORTS = {
     "http": "80",
     "https": "443",
@@ -51,26 +50,6 @@ _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 _ALLOWED = _UNRESERVED | frozenset("!$&'()*+,;=:@/?%")
 _GLOB = frozenset("*?[]")
 _ESCAPE = re.compile(r"%(?P<hex>[0-9A-Fa-f]{2})?")
-_SECRET = re.compile(
-    r"(?i)password|passwd|pwd|passphrase|secret|token|credential|signature"
-    r"|^(?:sig|key|api[_-]?key|access[_-]?key(?:[_-]?id)?|account[_-]?key|awsaccesskeyid|sas)$"
-)
-
-
-class DatasetCredentials(ElError):  # noqa: N818 - named for what it holds
-    """The URI of a dataset has a user, a password or a token in it; the message shows its scheme alone.
-
-    Args:
-        scheme: as written; may be empty.
-        found: the part that is refused, without its value.
-    """
-
-    def __init__(self, *, scheme: str, found: str) -> None:
-        super().__init__(
-            text=f"{scheme}:..." if scheme else "...",
-            found=found,
-            expected="a URI without credentials: remove it from the URI, and change the secret if git or a log has it",
-        )
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -229,7 +208,7 @@ def _canonical(text: str, *, allow_glob: bool) -> str:
         path = path if found["authority"] is not None else rest
     else:
         path, query, fragment = found["path"], found["query"], found["fragment"]
-    _refuse_credentials(scheme, rest)
+    refuse_dataset_credentials(scheme, rest)
     if found["authority"] is not None and not scheme:
         raise ElError(text=_shown(text), found="'//' without a scheme", expected="scheme://host/path")
     authority = None if found["authority"] is None else _authority(scheme, found["authority"], text)
@@ -255,22 +234,6 @@ def _checked(canonical: str, text: str) -> str:
     if not rest.strip("/") and scheme != "file":
         raise ElError(text=text, expected="a URI such as s3://bucket/orders, or a name such as my-dataset")
     return canonical
-
-
-def _refuse_credentials(scheme: str, rest: str) -> None:
-    """Refuse a password before an `@` or a secret in the query, before anything else shows the text."""
-    decoded = unquote(rest)
-    for each in {rest, decoded}:
-        authority = re.match(r"//([^/?#]*)", each)
-        before, at, _ = authority[1].rpartition("@") if authority else ("", "", "")
-        # A secret may have a slash in it: what stands between a colon and a later `@` is no port then.
-        is_split = re.match(r"//[^/?#@:\[]*:(?!\d*(?:[/?#]|$))[^?#]*@", each) is not None
-        if (at and (":" in before or scheme not in _WITH_USER)) or is_split:
-            raise DatasetCredentials(scheme=scheme, found="a user or a password before the @")
-        for pair in re.split(r"[?&;#]", each)[1:]:
-            key = pair.partition("=")[0]
-            if "=" in pair and _SECRET.search(key):
-                raise DatasetCredentials(scheme=scheme, found="a parameter that holds a secret")
 
 
 def _authority(scheme: str, written: str, text: str) -> str:

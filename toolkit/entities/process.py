@@ -8,8 +8,9 @@ from typing import ClassVar
 from toolkit.el import Frequency, InstanceSequence, Unit
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.trigger import Trigger
+from toolkit.entities.trigger_vocabulary import Emit, OutputScope, ScheduleMode
 from toolkit.entities.values import Acl, Notification, Properties, Validity
-from toolkit.entities.vocabulary import Emit, Kind, Order, OutputScope, Prepare, ScheduleMode
+from toolkit.entities.vocabulary import Kind, Order, Prepare
 from toolkit.entities.workflow import LateProcess, Retry, Workflow
 
 

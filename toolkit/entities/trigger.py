@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, PollBy, StartFrom, UpdateKind
 from toolkit.entities.values import Properties
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, PollBy, StartFrom, UpdateKind
+from toolkit.entities.vocabulary import Order
 from toolkit.entities.yaml_location import Pointer
 
 _FIVE_MINUTES = Frequency(unit=Unit.MINUTES, count=5)

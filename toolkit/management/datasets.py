@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import ElError, dataset_uri
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.vocabulary import ScheduleMode
+from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.planning.dataset_aliases import DatasetAliases
 from toolkit.planning.dataset_graph import DatasetGraph, DatasetNode
 from toolkit.planning.dataset_links import dataset_graph, next_run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el.dataset_uri import DatasetGlob, is_glob, parse_glob
 from toolkit.entities.trigger import TriggerCondition, TriggerEntry
-from toolkit.entities.vocabulary import ScheduleMode, StartFrom
+from toolkit.entities.trigger_vocabulary import ScheduleMode, StartFrom
 from toolkit.ledger.event_gc import CollectedGarbage, LiveConsumers, collect
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.triggers import consumer_name

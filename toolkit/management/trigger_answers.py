@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.el import ElError, format_instant, parse_instant
-from toolkit.entities.vocabulary import GroupBy, StartFrom
+from toolkit.entities.trigger_vocabulary import GroupBy, StartFrom
 from toolkit.errors import InvalidInput
 from toolkit.ledger import trigger_history, triggers
 from toolkit.ledger.runs import queries

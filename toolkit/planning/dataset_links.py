@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from toolkit.el import EPOCH, dataset_uri
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.entities.trigger_names import TriggerNames
-from toolkit.entities.vocabulary import ClusterRole, ScheduleMode
+from toolkit.entities.trigger_vocabulary import ScheduleMode
+from toolkit.entities.vocabulary import ClusterRole
 from toolkit.planning.dataset_aliases import AmbiguousAlias, DatasetAliases
 from toolkit.planning.dataset_graph import DatasetGraph, DatasetNode, Link, LinkKind, Outside
 from toolkit.planning.process_io import ProcessSite

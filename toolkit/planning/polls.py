@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from toolkit.el import EPOCH, Frequency, OutOfRange, at_microseconds, format_instant, microseconds_of, shift
 from toolkit.entities import Feed
 from toolkit.entities.trigger import Poll
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 
 NAMED_FILES = 1000
 """A fingerprint of more files keeps no names: that the data changed is known then, and not which file did."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from toolkit.entities.vocabulary import Coalesce, GroupBy
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy
 from toolkit.planning.triggers import (
     CompiledCondition,
     CompiledEntry,

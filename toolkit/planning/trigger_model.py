@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, UpdateKind
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, UpdateKind
+from toolkit.entities.vocabulary import Order
 
 
 class Ignored(StrEnum):

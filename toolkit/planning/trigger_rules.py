@@ -12,7 +12,7 @@ from toolkit.el import ElError, Frequency, InstanceSequence, format_instant, par
 from toolkit.el.dataset_uri import DatasetGlob, feed_uri, is_glob, parse, parse_glob
 from toolkit.entities.trigger import TriggerEntry
 from toolkit.entities.trigger_names import TriggerNames
-from toolkit.entities.vocabulary import GroupBy, ScheduleMode
+from toolkit.entities.trigger_vocabulary import GroupBy, ScheduleMode
 from toolkit.planning.dataset_aliases import DatasetAliases
 from toolkit.planning.lineage import MovingRange
 from toolkit.planning.process_io import depends_on_availability, naming

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause
+from toolkit.entities.vocabulary import Order
 from toolkit.planning.trigger_model import (
     CompiledCondition,
     CompiledEntry,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolkit.el import format_instant, parse_instant
 from toolkit.el.frequency import shift
 from toolkit.entities import Order
-from toolkit.entities.vocabulary import ScheduleMode
+from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, BackfillEvents, Only

@@ -19,7 +19,7 @@ from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import UnknownProcess
 from toolkit.ledger.runs import leases, queries
 from toolkit.ledger.runs.errors import LeaseLost
-from toolkit.ledger.triggers import Cause, causes_of_instance
+from toolkit.ledger.trigger_causes import Cause, causes_of_instance
 from toolkit.process_runner.errors import StepRefused
 from toolkit.runs.recorder import LedgerWrite
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
-from toolkit.ledger.triggers import event_properties
+from toolkit.ledger.trigger_causes import event_properties
 from toolkit.process_runner.jobs import attempt_chain, causes_of
 from toolkit.process_runner.output_batches import cleared_items, published_items
 from toolkit.process_runner.prepare import prepared_items

@@ -12,7 +12,7 @@ from toolkit.availability import DATA_ERRORS
 from toolkit.el import ElError, format_instant
 from toolkit.el.dataset_uri import DatasetUri, feed_uri, parse
 from toolkit.entities.nearest import suggestion
-from toolkit.entities.vocabulary import Emit
+from toolkit.entities.trigger_vocabulary import Emit
 from toolkit.ledger.batches.updates import JobUpdates, OutletUpdate
 from toolkit.planning.dataset_aliases import AmbiguousAlias
 from toolkit.printable import on_one_line

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.el.dataset_uri import feed_uri
-from toolkit.entities.vocabulary import OutputScope
-from toolkit.ledger import events
+from toolkit.entities.trigger_vocabulary import OutputScope
+from toolkit.ledger import event_queries, events
 from toolkit.ledger.runs.instances import NewestAttempt, newest_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
@@ -105,7 +105,7 @@ class TemporaryData:
         self, tx: Transaction, feed: Feed, cluster: str, policy: EvictionPolicy, consumers: Sequence[InstanceReaders]
     ) -> datetime:
         """Return the first instance behind the horizon that is needed, at most the nominal time."""
-        updates = events.last_updates_by_key(tx, feed_uri(feed.name, cluster))
+        updates = event_queries.last_updates_by_key(tx, feed_uri(feed.name, cluster))
         behind = feed.instances_on(cluster).between(policy.horizon, policy.nominal_time)
         for _ in range(MOST // _WINDOW):
             window = list(islice(behind, _WINDOW))

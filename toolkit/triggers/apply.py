@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.ledger import triggers
 from toolkit.ledger.errors import LedgerConflict
-from toolkit.ledger.runs import attempts
+from toolkit.ledger.runs import data_orders
 from toolkit.ledger.state import start_check
 from toolkit.ledger.triggers import TriggerPositions
 from toolkit.triggers.plan import ConsumerPlan, DueRun, plan
@@ -105,7 +105,7 @@ class TriggerDecider:
             for each in plans
             for run in each.due
         }
-        added = attempts.order_by_data(tx, orders, plans[0].known if plans else {}, CAUSE)
+        added = data_orders.order_by_data(tx, orders, plans[0].known if plans else {}, CAUSE)
         if len(added) < len(orders):
             raise LedgerConflict(place=self.ledger.place, why="another process has begun the same instance meanwhile")
         results = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.entities.vocabulary import ScheduleMode, StartFrom
+from toolkit.entities.trigger_vocabulary import ScheduleMode, StartFrom
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.triggers import consumer_name
 from toolkit.ledger.vocabulary import LifeCycle

@@ -12,7 +12,7 @@ from toolkit.catalog.errors import ForeignLocation
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import partition_names_of
 from toolkit.el import microseconds_of
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.planning.polls import FileMark, PollFingerprint, missing
 from toolkit.storage import Entry, NotFound, Unsupported, WrongKind, find_status
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolkit.availability import DataAccess
     from toolkit.availability.presence import Presence
     from toolkit.entities import Cluster, Feed
-    from toolkit.entities.vocabulary import PollBy
+    from toolkit.entities.trigger_vocabulary import PollBy
     from toolkit.planning.polls import PollFingerprint
     from toolkit.storage import FileSystem
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.contract.file_system.stores import Store
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.planning.polls import PollFingerprint, difference
 from toolkit.storage import Unsupported
 from toolkit.triggers.poll_look import look_at_path

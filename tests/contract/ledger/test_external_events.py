@@ -8,9 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.ledgers import open_ledger
-from toolkit.ledger import events, external_events
+from toolkit.ledger import event_queries, events, external_events
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.events import Event, EventFilter, NewEvent
+from toolkit.ledger.event_queries import EventFilter
+from toolkit.ledger.events import Event, NewEvent
 from toolkit.ledger.external_events import EmittedEvent, ExternalUpdate, IdempotencyKeyReused, NeverAnnounced
 from toolkit.ledger.vocabulary import EventKind
 
@@ -31,7 +32,7 @@ def _retract(ledger: Ledger, key: str = "") -> EmittedEvent:
 
 
 def _listed(ledger: Ledger, chosen: EventFilter, limit: int | None = None) -> list[Event]:
-    return ledger.read(lambda tx: events.list_events(tx, chosen, limit))
+    return ledger.read(lambda tx: event_queries.list_events(tx, chosen, limit))
 
 
 def test_an_update_from_outside_has_what_its_emitter_says(ledger: Ledger) -> None:
@@ -108,9 +109,9 @@ def test_the_last_update_is_known_by_dataset_and_by_instance(ledger: Ledger) -> 
         _emit(ledger, key)
     _emit(ledger, dataset="other")
     _retract(ledger, TUESDAY)
-    by_dataset = ledger.read(events.last_updates)
+    by_dataset = ledger.read(event_queries.last_updates)
     assert {dataset: each.sequence for dataset, each in by_dataset.items()} == {ORDERS: 2, "other": 3}
-    by_key = ledger.read(lambda tx: events.last_updates_by_key(tx, ORDERS))
+    by_key = ledger.read(lambda tx: event_queries.last_updates_by_key(tx, ORDERS))
     assert {key: each.sequence for key, each in by_key.items()} == {MONDAY: 1, TUESDAY: 2}
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.ledger import events, polls
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import NewEvent

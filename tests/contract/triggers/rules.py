@@ -10,7 +10,8 @@ import sqlalchemy as sa
 from toolkit.el import format_instant
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.entities.trigger import Trigger, TriggerCondition, TriggerEntry
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, ScheduleMode, StartFrom, UpdateKind
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, ScheduleMode, StartFrom, UpdateKind
+from toolkit.entities.vocabulary import Order
 from toolkit.ledger import events, triggers
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent

@@ -24,8 +24,8 @@ from tests.contract.triggers.rules import (
     update,
 )
 from tests.databases.contents import contents
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, StartFrom
-from toolkit.ledger import triggers
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, StartFrom
+from toolkit.ledger import trigger_causes, triggers
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import attempts, status
 from toolkit.ledger.runs.instances import open_attempts
@@ -197,7 +197,7 @@ def test_with_any_update_the_run_has_the_minute_of_its_newest_event(ledger: Ledg
     update(ledger, "clicks", "")
     ((_, key, causes),) = created(decide(ledger, report))
     assert causes == (1, 2)
-    (cause, *_) = ledger.read(lambda tx: triggers.causes_of_instance(tx, report.key(key)))
+    (cause, *_) = ledger.read(lambda tx: trigger_causes.causes_of_instance(tx, report.key(key)))
     assert key == f"{cause.recorded_at:%Y-%m-%dT%H:%M}Z"
 
 
@@ -210,9 +210,9 @@ def test_causes_of_an_instance_are_those_of_its_newest_triggered_attempt_also_fo
     decide(ledger, report)
     ended(ledger, report, to=RunStatus.FAILED)
     ledger.write(lambda tx: attempts.begin(tx, report.key(DAYS[0]), ORIGIN))
-    found = ledger.read(lambda tx: triggers.causes_of_instance(tx, report.key(DAYS[0])))
+    found = ledger.read(lambda tx: trigger_causes.causes_of_instance(tx, report.key(DAYS[0])))
     assert [each.sequence for each in found] == [2]
-    properties = triggers.event_properties(found)
+    properties = trigger_causes.event_properties(found)
     assert properties["triggering_event_count"] == "1"
     (named,) = json.loads(properties["triggering_events"])
     assert (named["uri"], named["key"], named["run"]) == ("feedctl:feed/clicks?cluster=primary", DAYS[0], None)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.triggers.rules import CLUSTER, DAYS, consumer, decide, newest, update
 from toolkit.el.dataset_uri import feed_uri
-from toolkit.entities.vocabulary import Coalesce
+from toolkit.entities.trigger_vocabulary import Coalesce
 from toolkit.ledger import trigger_history
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.trigger_history import UpdateUse

@@ -29,7 +29,7 @@ from tests.contract.triggers.rules import (
 from tests.contract.triggers.swarm import TriggerSwarm
 from tests.databases.forking import Forks, forking
 from tests.databases.ledgers import open_ledger
-from toolkit.entities.vocabulary import Coalesce, GroupBy
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import NewEvent

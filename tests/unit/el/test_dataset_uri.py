@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from toolkit.el import CanonicalPath, DatasetUri, ElError, dataset_uri
-from toolkit.el.dataset_uri import DatasetCredentials
+from toolkit.el.dataset_credentials import DatasetCredentials
 
 
 @pytest.mark.parametrize(

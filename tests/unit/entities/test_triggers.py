@@ -10,18 +10,18 @@ from toolkit.entities import to_document
 from toolkit.entities.process import Process
 from toolkit.entities.trigger import TriggerCondition, TriggerEntry
 from toolkit.entities.trigger_names import TriggerNames
-from toolkit.entities.vocabulary import (
+from toolkit.entities.trigger_vocabulary import (
     Coalesce,
     Emit,
     GroupBy,
     OnPause,
-    Order,
     OutputScope,
     PollBy,
     ScheduleMode,
     StartFrom,
     UpdateKind,
 )
+from toolkit.entities.vocabulary import Order
 
 FILE = "processes/clicks_hourly.yaml"
 ORDERS = FEED.replace("name: clicks", "name: orders\ngroups: [sales]").replace("/data/clicks", "/data/orders")

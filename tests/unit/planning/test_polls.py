@@ -13,7 +13,7 @@ from toolkit.el import Frequency, Unit, format_instant
 from toolkit.entities import Feed
 from toolkit.entities.feed import LateArrival
 from toolkit.entities.trigger import Poll
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.planning.polls import (
     NEWEST_INSTANCES,
     SHOWN_FILES,

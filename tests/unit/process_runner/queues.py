@@ -11,7 +11,7 @@ from toolkit.actions.result import TargetResult
 from toolkit.el import Frequency, format_instant
 from toolkit.entities import Order, Process, Retry, RetryPolicy
 from toolkit.entities.trigger import Trigger
-from toolkit.entities.vocabulary import ScheduleMode
+from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.ledger.runs.instances import NewestAttempt
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.process_runner.queues import KEYS, MIDNIGHT, attempt, site
 from toolkit.entities import Order
 from toolkit.entities.trigger import Trigger, TriggerCondition, TriggerEntry
-from toolkit.entities.vocabulary import ScheduleMode
+from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.process_runner.backfill import Backfill, Only
 from toolkit.process_runner.due import Known, queue_of_due, queue_of_one, queue_of_range

@@ -23,7 +23,7 @@ from toolkit.el import CanonicalPath
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.entities import Feed
 from toolkit.entities.trigger import Poll
-from toolkit.entities.vocabulary import PollBy
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.ledger import events, polls
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import Event

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from toolkit.el import ElError, dataset_uri
 from toolkit.entities.feed import Feed
 from toolkit.entities.trigger import Dataset
+from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.entities.violation import Violation
-from toolkit.entities.vocabulary import PollBy
 
 
 def dataset_findings(datasets: Sequence[Dataset]) -> Iterator[Violation]:

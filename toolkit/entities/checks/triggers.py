@@ -9,8 +9,9 @@ from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
 from toolkit.entities.trigger import TriggerEntry
 from toolkit.entities.trigger_names import TriggerNames
+from toolkit.entities.trigger_vocabulary import GroupBy, ScheduleMode
 from toolkit.entities.violation import Violation
-from toolkit.entities.vocabulary import GroupBy, Kind, ScheduleMode
+from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
 _MODES = "also (frequency or data), and (frequency, once its data was updated) or never (data alone)"

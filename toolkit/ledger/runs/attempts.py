@@ -41,12 +41,12 @@ def _add(tx: Transaction, key: RunKey, newest: Run | None, origin: Origin, value
     added = tx.insert_if_new(run, row)
     if added is None:
         return None
-    _undo_retries(tx, [newest] if newest else [])
+    undo_retries(tx, [newest] if newest else [])
     return Run(**added)
 
 
-def _undo_retries(tx: Transaction, followed: Iterable[Run]) -> None:
-    """A retry that was to follow these attempts has come, or something else has come before it."""
+def undo_retries(tx: Transaction, followed: Iterable[Run]) -> None:
+    """Forget the planned retries of attempts: they have come, or something else has come before them."""
     waiting = [each.run_id for each in followed if each.retry_at is not None]
     if waiting:
         tx.execute(sa.update(run).where(run.c.run_id.in_(waiting)).values(retry_at=None))
@@ -70,7 +70,7 @@ def _is_still_not_begun(tx: Transaction, found: Run) -> bool:
     return tx.execute(tx.locked(row)).first() is not None
 
 
-def _job_of(newest: Run | None) -> dict[str, object]:
+def job_of(newest: Run | None) -> dict[str, object]:
     """Return the columns that make the next attempt a job of the process, with the target batch if it is not made."""
     if newest is None:
         return {}
@@ -198,7 +198,7 @@ def _take_up(tx: Transaction, new: _NewAttempt, found: Run) -> Run | None:
 def _job_facts(new: _NewAttempt, found: Run) -> dict[str, object]:
     if new.job is None:
         return {}
-    kept = {name: value for name, value in _job_of(found).items() if value is not None}
+    kept = {name: value for name, value in job_of(found).items() if value is not None}
     return {**asdict(new.job), **kept}
 
 
@@ -231,16 +231,17 @@ def begin_new(tx: Transaction, origins: Mapping[RunKey, Origin], at: datetime) -
             "is_forced": False,
         }
         for key, origin in origins.items()
-        if key not in known or _may_follow(known[key])
+        if key not in known or may_follow(known[key])
     ]
     if not rows:
         return {}
     begun = [Run(**row) for row in tx.execute(if_new(run), rows).mappings()]
-    _undo_retries(tx, (known[each.key] for each in begun if each.key in known))
+    undo_retries(tx, (known[each.key] for each in begun if each.key in known))
     return {each.key: each for each in begun}
 
 
-def _may_follow(newest: Run) -> bool:
+def may_follow(newest: Run) -> bool:
+    """Return whether another attempt may follow: it is over, and was not killed before it began."""
     is_killed_ahead = newest.status is RunStatus.KILLED and newest.started_at is None
     return newest.status.is_terminal and not is_killed_ahead
 
@@ -265,53 +266,9 @@ def queue_again(tx: Transaction, key: RunKey, origin: Origin, *, is_forced: bool
         if newest is None or not newest.status.is_terminal:
             raise NotTerminal(key=key, run=newest)
         ordered = {"status": RunStatus.READY, "is_forced": is_forced, "cause": cause, "created_at": tx.now()}
-        added = _add(tx, key, newest, origin, {**_job_of(newest), **ordered})
+        added = _add(tx, key, newest, origin, {**job_of(newest), **ordered})
         if added is not None:
             return added
-
-
-def order_by_data(
-    tx: Transaction, orders: Mapping[RunKey, Origin], known: Mapping[RunKey, Run], cause: str
-) -> dict[RunKey, Run]:
-    """Order attempts of instances whose data was updated: READY rows, which the next `begin` takes.
-
-    An instance that ran before starts at the first step again, since what it read is not the same any more.
-
-    Args:
-        tx: the transaction.
-        orders: who orders each.
-        known: the newest attempts of those keys that have one, as `queries.newest_of` returns them.
-        cause: why, for people.
-
-    Returns:
-        The ordered attempts. A key is left out when its newest attempt is not over, was killed before it began, or was
-        added by another process meanwhile.
-    """
-    at = tx.now()
-    rows = [
-        {
-            **{name: getattr(key, name) for name in _KEY},  # `asdict` takes ten times as long
-            **{name: getattr(origin, name) for name in _ORIGIN},
-            **_NO_JOB,
-            **_job_of(known.get(key)),
-            "attempt": known[key].attempt + 1 if key in known else 1,
-            "status": RunStatus.READY,
-            "is_forced": key in known,
-            "cause": cause,
-            "created_at": at,
-        }
-        for key, origin in orders.items()
-        if key not in known or _may_follow(known[key])
-    ]
-    if not rows:
-        return {}
-    added = [Run(**row) for row in tx.execute(if_new(run), rows).mappings()]
-    _undo_retries(tx, (known[each.key] for each in added if each.key in known))
-    return {each.key: each for each in added}
-
-
-_KEY, _ORIGIN = tuple(RunKey.__dataclass_fields__), tuple(Origin.__dataclass_fields__)
-_NO_JOB: Mapping[str, object] = dict.fromkeys(("process_id", "mode", "target_batch_id"))
 
 
 def skip(tx: Transaction, key: RunKey, origin: Origin, reason: str) -> Run:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, UpdateKind
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, UpdateKind
+from toolkit.entities.vocabulary import Order
 from toolkit.planning.triggers import CompiledCondition, CompiledEntry, TriggerDecision, TriggerRule, Update
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

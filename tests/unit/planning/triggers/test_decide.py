@@ -17,7 +17,8 @@ from tests.unit.planning.triggers.examples import (
     update,
     waiting,
 )
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, UpdateKind
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, UpdateKind
+from toolkit.entities.vocabulary import Order
 from toolkit.planning.triggers import Pending, TriggerDecision, decide
 
 HOUR, TEN_MINUTES = timedelta(hours=1), timedelta(minutes=10)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from tests.unit.planning.triggers.examples import NOW, all_of, entry, rule, update
-from toolkit.entities.vocabulary import Coalesce, GroupBy
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy
 from toolkit.planning.trigger_explain import ConsumedUpdate, TriggerFacts, explain_trigger, explained_keys
 from toolkit.planning.triggers import Dropped, Ignored, Pending
 

@@ -18,7 +18,8 @@ from hypothesis.stateful import (
 
 from tests.examples import share_of
 from tests.unit.planning.triggers.oracle import Consumer, Event
-from toolkit.entities.vocabulary import Coalesce, GroupBy, OnPause, Order, ScheduleMode, UpdateKind
+from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, ScheduleMode, UpdateKind
+from toolkit.entities.vocabulary import Order
 from toolkit.planning.triggers import (
     RETRACTIONS,
     CompiledCondition,

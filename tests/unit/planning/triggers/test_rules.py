@@ -18,7 +18,7 @@ from tests.unit.planning.entities import cluster, path_feed, process, table_feed
 from toolkit.el import Frequency, format_instant, parse_instant
 from toolkit.entities import Cluster, Feed, FeedCluster, Input, Order, Process, ProcessCluster, Repository
 from toolkit.entities.trigger import Dataset, Trigger, TriggerCondition, TriggerEntry
-from toolkit.entities.vocabulary import GroupBy, ScheduleMode
+from toolkit.entities.trigger_vocabulary import GroupBy, ScheduleMode
 from toolkit.planning.process_io import ProcessSite, UnusableExpression
 from toolkit.planning.trigger_rules import InstanceReaders, TriggerRules
 from toolkit.planning.triggers import CompiledEntry, TriggerRule, Update
