@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS, repository
-from toolkit.entities import vocabulary
+from toolkit.entities import trigger_vocabulary, vocabulary
 from toolkit.entities.not_implemented import (
     STORES_WITHOUT_ADAPTER,
     WITHOUT_ACTION,
@@ -44,15 +44,15 @@ WORK = {
     vocabulary.OnFailure: {"block", "warn"},
     vocabulary.DataFormat: {"parquet", "orc", "json", "csv"},
     vocabulary.ExpectationSeverity: {"critical", "warning", "info"},
-    vocabulary.ScheduleMode: {"only", "also", "and", "never"},
-    vocabulary.GroupBy: {"key", "any_update"},
-    vocabulary.UpdateKind: {"available", "updated"},
-    vocabulary.Coalesce: {"none", "latest", "all", "range"},
-    vocabulary.StartFrom: {"now", "earliest"},
-    vocabulary.OnPause: {"keep", "drop"},
-    vocabulary.Emit: {"on_change", "always"},
-    vocabulary.OutputScope: {"series", "run"},
-    vocabulary.PollBy: {"listing", "etag", "mtime", "digest", "flag"},
+    trigger_vocabulary.ScheduleMode: {"only", "also", "and", "never"},
+    trigger_vocabulary.GroupBy: {"key", "any_update"},
+    trigger_vocabulary.UpdateKind: {"available", "updated"},
+    trigger_vocabulary.Coalesce: {"none", "latest", "all", "range"},
+    trigger_vocabulary.StartFrom: {"now", "earliest"},
+    trigger_vocabulary.OnPause: {"keep", "drop"},
+    trigger_vocabulary.Emit: {"on_change", "always"},
+    trigger_vocabulary.OutputScope: {"series", "run"},
+    trigger_vocabulary.PollBy: {"listing", "etag", "mtime", "digest", "flag"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 
@@ -70,7 +70,7 @@ NAMES = {vocabulary.Kind, vocabulary.LocationType}
 
 
 def _closed_sets() -> Iterator[type[StrEnum]]:
-    for each in vars(vocabulary).values():
+    for each in (*vars(vocabulary).values(), *vars(trigger_vocabulary).values()):
         if isinstance(each, type) and issubclass(each, StrEnum) and each is not StrEnum:
             yield each
 
