@@ -22,6 +22,7 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.vocabulary import JobMode, LifeCycle, RunStatus
+from toolkit.runs.errors import LeaseExpired
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.recorder import RecordBatch, RecordedRun, RunOutcome
 
@@ -163,7 +164,7 @@ def test_who_was_taken_for_dead_ends_nothing_of_the_run_that_follows(runner: Run
     runner.write(living, begin("load"))
     before = runner.calls.everything()
     for late in (done("load"), broken("load"), begin("tidy"), publish):
-        with pytest.raises(JobNotRunning, match=f"run {dead.run_id} .* is killed"):
+        with pytest.raises(LeaseExpired, match=f"run {dead.run_id} .* is killed"):
             runner.write(dead, late)
     assert runner.calls.everything() == before
 
