@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from entrypoints import process as process_entrypoint
 from entrypoints import retention as entrypoint
-from tests.integration.process_runs import FEED, KEYS, STARTS_AT, Runs
+from tests.integration.process_runs import FEED, KEYS, STARTS_AT, Runs, steps
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 
 NOW = "2026-03-01T06:00Z"
 RETENTION = "retention: {limit: days(30), action: delete}"
+ONE_STEP = "workflow: {engine: command, path: workflows/consume.sh}"
 CONSUMER = """\
 kind: process
 name: {name}
@@ -41,12 +43,21 @@ class TemporaryRuns(Runs):
             ))  # fmt: skip
         self._put("workflows/consume.sh", "#!/bin/sh\n").chmod(0o755)
 
-    def consume(self, name: str, *keys: str) -> None:
+    def with_steps(self, *scripts: str) -> None:
+        """Give the consumers a workflow of steps."""
+        names = [f"step-{number}" for number in range(len(scripts))]
+        for name, script in zip(names, scripts, strict=True):
+            self._put(f"workflows/{name}.sh", f"#!/bin/sh\n{script}\n").chmod(0o755)
+        for name in ("sums", "means"):
+            place = self.directory / f"repo/processes/run_{name}.yaml"
+            place.write_text(place.read_text().replace(ONE_STEP, steps(*names)))
+
+    def consume(self, name: str, *keys: str, code: int = 0, more: Iterable[str] = ()) -> None:
         """Run a consumer."""
         os.environ["FEEDCTL_LOG_DIR"] = str(self.directory / "logs")
         for key in keys:
-            arguments = [*self.repo, "--process", f"run_{name}", "--time", key]
-            assert run_app(process_entrypoint.app, arguments) == 0
+            arguments = [*self.repo, "--process", f"run_{name}", "--time", key, *more]
+            assert run_app(process_entrypoint.app, arguments) == code
 
     def evict(self, *more: str) -> int:
         """Run retention of the output."""
@@ -109,3 +120,74 @@ def test_holds_and_keep_last_count(runs: TemporaryRuns) -> None:
     assert (runs.evict(), runs.there) == (0, KEYS[:4])
     assert main(["hold", "remove", "1", *runs.repo]) == 0
     assert (runs.evict(), runs.there) == (0, KEYS[1:4])
+
+
+def test_what_went_before_does_not_keep_the_rest(runs: TemporaryRuns) -> None:
+    for name in ("sums", "means"):
+        runs.consume(name, *KEYS[:2])
+    assert (runs.evict(), runs.there) == (0, KEYS[2:4])
+    for name in ("sums", "means"):
+        runs.consume(name, KEYS[2])
+    assert (runs.evict(), runs.there) == (0, KEYS[3:4])
+
+
+def test_data_that_a_silent_backfill_has_written_stays_until_it_is_read(runs: TemporaryRuns) -> None:
+    for name in ("sums", "means"):
+        runs.consume(name, KEYS[0])
+    (runs.at("clicks", KEYS[0]) / "part-0").write_text("more\n")
+    span = ["--start", KEYS[0], "--end", KEYS[1], "--only", "all", "--force", "--events", "none"]
+    assert main(["backfill", "count", *span, *runs.repo]) == 0
+    assert (runs.at("counts", KEYS[0]) / "part-0").read_text() == "more\n"
+    assert (runs.evict(), runs.there) == (0, KEYS[:4])
+    for name in ("sums", "means"):
+        runs.consume(name, KEYS[0], more=["--force"])
+    assert (runs.evict(), runs.there) == (0, KEYS[1:4])
+
+
+def test_data_that_came_between_the_steps_of_its_consumer_stays(runs: TemporaryRuns) -> None:
+    go = runs.directory / "go"
+    runs.with_steps("true", f"test -e {go}")
+    for name in ("sums", "means"):
+        runs.consume(name, KEYS[0], code=1)
+    (runs.at("clicks", KEYS[0]) / "part-0").write_text("more\n")
+    assert runs.run("--force")[0] == 0
+    go.touch()
+    for name in ("sums", "means"):
+        runs.consume(name, KEYS[0])
+    assert (runs.evict(), runs.there) == (0, KEYS[:4])
+
+
+def test_what_a_consumer_counts_by_latest_goes_by_its_age_alone(runs: TemporaryRuns) -> None:
+    place = runs.directory / "repo/processes/run_sums.yaml"
+    text = place.read_text()
+    assert (changed := text.replace('start: "now(0,0)", end: "now(0,0)"', 'start: "latest(-1)", end: "latest(0)"'))
+    assert changed != text
+    place.write_text(changed)
+    for name in ("sums", "means"):
+        runs.consume(name, *KEYS[1:4])
+    runs.consume("means", KEYS[0])
+    assert (runs.evict(), runs.there) == (0, KEYS[:4])
+
+
+def test_the_last_instances_of_a_feed_that_ended_stay_if_they_are_kept(runs: TemporaryRuns) -> None:
+    runs.build(of_cluster=f"{RETENTION}, keep_instances_beyond_validity: true")
+    place = runs.directory / "repo/feeds/counts.yaml"
+    place.write_text(place.read_text().replace("end: 2099-01-01T00:00Z", f"end: {KEYS[4]}"))
+    for name in ("sums", "means"):
+        runs.consume(name, *KEYS[:2])
+    assert (runs.evict(), runs.there) == (0, KEYS[:4])
+
+
+def test_a_digest_from_outside_silences_no_update(runs: TemporaryRuns) -> None:
+    written = "SELECT extra FROM event WHERE feed = 'counts' AND instance_key = "
+    (runs.at("clicks", KEYS[0]) / "part-0").write_text("more\n")
+    assert runs.run("--force")[0] == 0
+    ((extra,),) = runs.query(f"{written}'{KEYS[0]}' ORDER BY sequence DESC LIMIT 1")
+    emit = ["event", "emit", "feedctl:feed/counts?cluster=primary", "--key", KEYS[0]]
+    assert main([*emit, "--extra", extra, *runs.repo]) == 2
+    assert main([*emit, *runs.repo]) == 0
+    runs.change(f"UPDATE event SET extra = '{extra}' WHERE sequence = (SELECT max(sequence) FROM event)")
+    assert runs.run("--force")[0] == 0
+    (last,) = runs.query("SELECT kind, instance_key, run_id FROM event ORDER BY sequence DESC LIMIT 1")
+    assert last[:2] == ("updated", KEYS[0])
+    assert last[2] is not None

@@ -25,6 +25,7 @@ from toolkit.ledger.runs.instances import newest_attempts, open_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import DatasetAliases
+from toolkit.planning.temporary_feeds import TemporaryFeeds
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.due import queue_of_due, queue_of_one, queue_of_range
@@ -135,6 +136,7 @@ class ProcessWiring:
             workplace=place,
             prepare=self._prepare,
             aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,
+            temporary=TemporaryFeeds(repository=self.context.repository),
             end_left_over=lambda mark, target: end_left_over(
                 mark,
                 cluster=target.site.cluster,

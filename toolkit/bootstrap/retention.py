@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolkit.availability import DataAccess
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
-from toolkit.bootstrap.catalogs import open_catalog
+from toolkit.bootstrap.catalogs import catalog_for_reading, open_catalog
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
 from toolkit.retention.resolve import LedgerNeeded, NoArchive
 from toolkit.retention.shared_tables import SharedTables
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed, Pointer, Repository
+    from toolkit.ledger.database import Ledger
     from toolkit.retention import RetentionResult
     from toolkit.runs.stop import StopSignal
 
@@ -55,7 +58,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
         shared_tables=SharedTables(feeds=feeds, clusters=clusters),
         metastore=partial(open_catalog, read_only=options.dry_run),
-        temporary=by_age_alone if ledger is None else TemporaryData(repository=repository, ledger=ledger).policy,
+        temporary=by_age_alone if ledger is None else _temporary(context, ledger).policy,
         archives={
             name: each
             for name, each in repository.clusters.items()
@@ -76,6 +79,13 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     )
     content: MessageContent[FeedTarget] = MessageContent(operation="DELETE", path=message_path)
     return Wired(action=action, targets=targets, content=content)
+
+
+def _temporary(context: ActionContext, ledger: Ledger) -> TemporaryData:
+    data = DataAccess(stores=context.look(context.process).stores, metastores=catalog_for_reading)
+    return TemporaryData(
+        repository=context.repository, ledger=ledger, data=data, fingerprint=partial(fingerprint_at, data)
+    )
 
 
 def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:

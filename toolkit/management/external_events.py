@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_EXTRA = 64 << 10
 """Longest `--extra`, in bytes: it is one row of the ledger, and part of what a workflow is given."""
+RESERVED_EXTRA = ("fingerprint", "poll")
+"""Keys of `event.extra` that runs and polls write of data that they have seen."""
 LONGEST_ID = 255
 """Most characters of an idempotency key."""
 
@@ -116,7 +118,7 @@ def checked_extra(text: str | None) -> str | None:
     """Return the JSON object of `--extra` as the ledger keeps it.
 
     Raises:
-        BadExtra: it is none, or its `partition` is no object of texts.
+        BadExtra: it is none, its `partition` is no object of texts, or it has a key of feedctl's own.
     """
     if text is None:
         return None
@@ -129,6 +131,8 @@ def checked_extra(text: str | None) -> str | None:
     if not isinstance(value, Mapping):
         raise BadExtra(why=f"found {_NAMES.get(type(value), 'a number')}")
     partition = value.get("partition", {})
+    if taken := [f"`{key}`" for key in RESERVED_EXTRA if key in value]:
+        raise BadExtra(why=f"{' and '.join(taken)} only feedctl itself writes; choose another name")
     if not isinstance(partition, Mapping) or not all(isinstance(each, str) for each in partition.values()):
         raise BadExtra(why="`partition` is no object of texts")
     return kept

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.dataset_aliases import DatasetAliases
+    from toolkit.planning.temporary_feeds import TemporaryFeeds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +65,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
         prepare: what may stand against removing outputs before the first step.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
+        temporary: feeds whose instances retention removes once they were read; None: there are none.
     """
 
     ledger: Ledger | None
@@ -74,6 +76,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     prepare: PrepareRules
     aliases: DatasetAliases | None = None
+    temporary: TemporaryFeeds | None = None
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -156,6 +159,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             workplace=self.workplace,
             now=self.clock.now,
             aliases=self.aliases,
+            temporary=self.temporary,
         )
         initial, made, everything = runner.initial_state(), Made(), range(len(plan.items))
         if isinstance(initial, Problem):

@@ -33,16 +33,19 @@ def read_inputs(
     resolved: ResolvedInstance,
     data: DataAccess,
     now: Callable[[], datetime],
+    noted: frozenset[str] = frozenset(),
 ) -> tuple[ReadInput, ...]:
     """Return the inputs of an instance for the ledger: taken before its first step, so that nothing is missed.
 
-    Only the inputs count of which late data is looked for, see `watched_inputs`; so most processes list nothing.
+    Only the inputs count of which late data is looked for, see `watched_inputs`, and those of temporary data; so most
+    processes list nothing.
 
     Args:
         site: the process on the cluster.
         resolved: the instance, which is ready.
         data: where instances are looked at.
         now: of the wall clock, UTC.
+        noted: inputs of temporary data; none counts available instances.
 
     Raises:
         ElError: an expression that cannot be resolved.
@@ -52,6 +55,8 @@ def read_inputs(
     """
     own = {each.name: each for each in resolved.inputs}
     watched = watched_inputs(site, resolved.nominal_time, own)
+    more = noted - {each.name for each in watched}
+    watched += [site.input(name, resolved.nominal_time) for name in site.process.inputs if name in more]
     return tuple(found for each in watched for found in _read(site, each, _instants(own[each.name]), data, now))
 
 

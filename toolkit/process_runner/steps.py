@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.planning.dataset_aliases import DatasetAliases
+    from toolkit.planning.temporary_feeds import TemporaryFeeds
     from toolkit.planning.process_io import PlannedInput
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.programs.port import StepEngine
@@ -79,6 +80,7 @@ class StepRunner:
         workplace: where they run.
         now: of the wall clock, UTC.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
+        temporary: feeds whose instances retention removes once they were read; None: there are none.
     """
 
     plan: ProcessPlan
@@ -89,6 +91,7 @@ class StepRunner:
     workplace: Workplace
     now: Callable[[], datetime]
     aliases: DatasetAliases | None = None
+    temporary: TemporaryFeeds | None = None
 
     @property
     def steps(self) -> Sequence[StepItem]:
@@ -138,7 +141,8 @@ class StepRunner:
         instances = [each for name in self.resolved.inputs if name.name in read for each in self._instances(name)]
         consumed: Sequence[ReadInput] | None = None
         if not detail.resumed:  # before the first step reads them
-            consumed = read_inputs(target.site, self.resolved, self.data, self.now)
+            noted = frozenset[str]() if self.temporary is None else self.temporary.inputs_of(target.site)
+            consumed = read_inputs(target.site, self.resolved, self.data, self.now, noted)
         is_forced = target.is_forced or detail.starts_over
         return Opening(inputs=list(dict.fromkeys(instances)), consumed=consumed, is_forced=is_forced)
 

@@ -263,7 +263,8 @@ class RetentionResolver:
         holds = (*self.holds, *holds_of(neighbours, feed, cluster, self.holds))
         own = feed.max_delete_on(cluster.name)
         policy = eviction_policy(feed, cluster.name, retention, clock, holds)
-        if not neighbours:  # their data would go with it
+        is_kept = clock.effective_time(feed, cluster.name) < self.nominal_time  # the last ones stay for good
+        if not neighbours and not is_kept:  # neighbours' data would go with it
             policy = self.temporary(feed, cluster.name, policy)
         return FeedTarget(
             feed=feed.name,

@@ -1,166 +1,202 @@
-"""Temporary data (`scope: run` of an output): from which instance on its consumers have not all succeeded (AIP-48).
+"""Temporary data (`scope: run` of an output): from which instance on its consumers have not all read it (AIP-48).
 
 It goes in the order of time: the horizon of its retention moves up to the first instance that a consumer still needs.
+A consumer is done with an instance once it has succeeded with the files that are there now, by their fingerprints.
 Holds, `keep_last`, the late window, approvals and limits apply as to all data, and without a ledger only the age does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import islice, product
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from toolkit.availability import DATA_ERRORS, DataState
 from toolkit.el import format_instant
 from toolkit.el.dataset_uri import feed_uri
-from toolkit.entities.trigger_vocabulary import OutputScope
-from toolkit.ledger import event_queries, events
-from toolkit.ledger.runs.instances import NewestAttempt, newest_attempts
+from toolkit.ledger import events, fingerprints
+from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
-from toolkit.planning.dataset_graph import DatasetNode, Link, LinkKind
+from toolkit.planning.dataset_graph import DatasetNode, LinkKind
 from toolkit.planning.dataset_links import dataset_graph
-from toolkit.planning.process_io import ProcessSite
+from toolkit.planning.process_io import ProcessSite, depends_on_availability
+from toolkit.planning.temporary_feeds import TemporaryFeeds
 from toolkit.planning.trigger_rules import InstanceReaders
 from toolkit.planning.triggers import Update
 
 if TYPE_CHECKING:
-    from toolkit.entities import Feed, Repository
+    from toolkit.availability import DataAccess
+    from toolkit.entities import Cluster, Feed, Repository
     from toolkit.ledger.database import Ledger, Transaction
-    from toolkit.ledger.events import Event
+    from toolkit.ledger.fingerprints import Fingerprint
     from toolkit.planning.retention import EvictionPolicy
 
 _WINDOW = 256
-"""So many instances are looked at together."""
+"""So many instances are looked up together."""
 MOST = 20_000
 """So many instances behind the horizon are looked at; the next run goes on."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Reader:
+    """An input that reads the feed.
+
+    Attributes:
+        site: the process on its cluster.
+        input: its name.
+        instances: tells which instances of the process read one of the feed.
+    """
+
+    site: ProcessSite
+    input: str
+    instances: InstanceReaders
+
+
+_Prints = Sequence[Sequence["Fingerprint | None"]]
+"""For each input, what the process instances that read an instance of the feed have read; None: they did not succeed
+with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TemporaryData:
-    """Temporary data of a config repo, and what its consumers have done.
+    """Temporary data of a config repo, and what its consumers have read.
 
     Attributes:
         repository: all entities.
         ledger: of the runs.
+        data: where instances are looked at.
+        fingerprint: of an address on a cluster, and the partition of an input, as runs take it of what they read.
     """
 
     repository: Repository
     ledger: Ledger
+    data: DataAccess
+    fingerprint: Callable[[Cluster, str, str], Fingerprint]
 
     def policy(self, feed: Feed, cluster: str, policy: EvictionPolicy) -> EvictionPolicy:
         """Return the policy of a feed, whose horizon is later if the feed is temporary and its consumers are done.
+
+        What cannot be looked at now is still needed.
 
         Args:
             feed: the feed.
             cluster: name of the cluster.
             policy: by the feed's retention alone.
+
+        Raises:
+            ElError: an expression of a consumer that cannot be resolved.
+            LedgerUnavailable: the ledger cannot be used.
+            Stopped: what the stores let through.
         """
-        if not self.is_temporary(feed.name, cluster):
+        if not self._feeds.has(feed.name, cluster):
             return policy
-        consumers = self._consumers(feed.name, cluster)
-        if not consumers:
+        readers = self._readers(feed.name, cluster)
+        if not readers:
             return policy
-        needed = self.ledger.read(lambda tx: self._first_needed(tx, feed, cluster, policy, consumers))
+        needed = self._first_needed(feed, cluster, policy, readers)
         return replace(policy, horizon=max(policy.horizon, needed))
 
-    def is_temporary(self, feed: str, cluster: str) -> bool:
-        """Return whether each process that writes a feed on a cluster marks it with `scope: run`, and one does."""
-        return self._scopes.get((feed, cluster)) == {OutputScope.RUN}
-
     @cached_property
-    def _scopes(self) -> Mapping[tuple[str, str], set[OutputScope]]:
-        found: dict[tuple[str, str], set[OutputScope]] = {}
-        for process in self.repository.processes.values():
-            for output, on in product(process.outputs.values(), process.clusters):
-                found.setdefault((output.feed, on.name), set()).add(output.scope)
-        return found
+    def _feeds(self) -> TemporaryFeeds:
+        return TemporaryFeeds(repository=self.repository)
 
     @cached_property
     def _nodes(self) -> Mapping[str, DatasetNode]:
         return dataset_graph(self.repository).nodes
 
-    def _consumers(self, feed: str, cluster: str) -> Sequence[InstanceReaders]:
-        """Return the consumers; none if the feed is copied to another cluster, which reads it by its own time."""
+    def _readers(self, feed: str, cluster: str) -> Sequence[_Reader]:
+        """Return the inputs that read a feed; none if it is unknown what a consumer reads, so that the age decides.
+
+        That is so of a copy to another cluster, of inlets and triggers without an input, and of `latest` and `future`.
+        """
         node = self._nodes.get(feed_uri(feed, cluster))
         if node is None or any(each.kind is LinkKind.REPLICATION for each in node.consumers):
             return ()
-        return tuple(self._sites(node.consumers, cluster))
+        found: list[_Reader] = []
+        for name in sorted({each.process for each in node.consumers}):
+            own = list(self._inputs(name, feed, cluster))
+            if not own or any(depends_on_availability(each.site.process.inputs[each.input]) for each in own):
+                return ()
+            found += own
+        return found
 
-    def _sites(self, links: Sequence[Link], cluster: str) -> Iterator[InstanceReaders]:
-        reads: dict[str, bool] = {}
-        for link in links:
-            reads[link.process] = reads.get(link.process, False) or link.kind is not LinkKind.INPUT
-        for name, is_anywhere in reads.items():
-            process = self.repository.process(name)
-            for on in process.clusters:
-                if is_anywhere or on.name == cluster:
-                    place = self.repository.cluster(on.name)
-                    site = ProcessSite(process=process, cluster=place, feeds=self.repository.feeds)
-                    yield InstanceReaders(repository=self.repository, site=site)
+    def _inputs(self, process: str, feed: str, cluster: str) -> Iterator[_Reader]:
+        entity = self.repository.process(process)
+        if all(each.name != cluster for each in entity.clusters):
+            return
+        place = self.repository.cluster(cluster)
+        site = ProcessSite(process=entity, cluster=place, feeds=self.repository.feeds)
+        for name, each in entity.inputs.items():
+            if each.feed == feed:
+                instances = InstanceReaders(repository=self.repository, site=site, input=name)
+                yield _Reader(site=site, input=name, instances=instances)
 
     def _first_needed(
-        self, tx: Transaction, feed: Feed, cluster: str, policy: EvictionPolicy, consumers: Sequence[InstanceReaders]
+        self, feed: Feed, cluster: str, policy: EvictionPolicy, readers: Sequence[_Reader]
     ) -> datetime:
         """Return the first instance behind the horizon that is needed, at most the nominal time."""
-        updates = event_queries.last_updates_by_key(tx, feed_uri(feed.name, cluster))
         behind = feed.instances_on(cluster).between(policy.horizon, policy.nominal_time)
         for _ in range(MOST // _WINDOW):
             window = list(islice(behind, _WINDOW))
             if not window:
                 return policy.nominal_time
-            done = _Done.of(tx, feed.name, cluster, window, consumers)
+            read = [self.ledger.read(lambda tx, each=each: _read(tx, each, feed.name, window)) for each in readers]
             for instant in window:
-                if not done.has_all(instant, updates.get(format_instant(instant))):
+                if not self._is_done(feed, instant, readers, [each[instant] for each in read]):
                     return instant
         return next(behind, policy.nominal_time)
 
+    def _is_done(self, feed: Feed, instant: datetime, readers: Sequence[_Reader], read: _Prints) -> bool:
+        """Return whether all have read an instance, and what is there now; what is gone was not lost unread."""
+        if not any(read) or any(each is None for prints in read for each in prints):
+            return False
+        cluster = readers[0].site.cluster
+        try:
+            if self.data.instances_of(feed, cluster).look(instant).state is DataState.MISSING:
+                return True
+            return all(self._is_same(*each, instant) for each in zip(readers, read, strict=True))
+        except DATA_ERRORS:
+            return False
 
-@dataclass(frozen=True, kw_only=True)
-class _Done:
-    """Progress of consumers with some instances.
-
-    Attributes:
-        readers: for each consumer, the keys of its instances that read an instance.
-        attempts: for each consumer, the newest attempts of those.
-    """
-
-    readers: Sequence[Mapping[datetime, Sequence[str]]]
-    attempts: Sequence[Mapping[str, NewestAttempt]] = field(default_factory=tuple)
-
-    @classmethod
-    def of(
-        cls, tx: Transaction, feed: str, cluster: str, window: Sequence[datetime], consumers: Sequence[InstanceReaders]
-    ) -> _Done:
-        readers = [{instant: each.keys(_update(feed, cluster, instant)) for instant in window} for each in consumers]
-        pairs = zip(consumers, readers, strict=True)
-        attempts = [_attempts(tx, each.site, [key for keys in read.values() for key in keys]) for each, read in pairs]
-        return cls(readers=readers, attempts=attempts)
-
-    def has_all(self, instant: datetime, last_update: Event | None) -> bool:
-        """Return whether each consumer of an instance has succeeded with its present data, and there is a consumer."""
-        needed = [
-            attempts.get(key)
-            for read, attempts in zip(self.readers, self.attempts, strict=True)
-            for key in read[instant]
-        ]
-        return bool(needed) and all(_is_done(each, last_update) for each in needed)
+    def _is_same(self, reader: _Reader, read: Sequence[Fingerprint | None], instant: datetime) -> bool:
+        if not read:
+            return True
+        partition = reader.site.process.inputs[reader.input].partition or ""
+        address = reader.site.input_uri(reader.input, instant)
+        now = self.fingerprint(reader.site.cluster, address, partition).digest
+        return all(each is not None and each.digest == now for each in read)
 
 
-def _is_done(attempt: NewestAttempt | None, last_update: Event | None) -> bool:
-    """Return whether a consumer has succeeded; one that began before the last update has read older data."""
-    if attempt is None or attempt.status is not RunStatus.SUCCEEDED or attempt.started_at is None:
-        return False
-    return last_update is None or attempt.started_at >= last_update.recorded_at
+def _read(
+    tx: Transaction, reader: _Reader, feed: str, window: Sequence[datetime]
+) -> Mapping[datetime, Sequence[Fingerprint | None]]:
+    """Return what the instances of a process have read of some instances of a feed."""
+    cluster = reader.site.cluster.name
+    keys = {instant: reader.instances.keys(_update(feed, cluster, instant)) for instant in window}
+    runs = _succeeded(tx, reader.site, [key for each in keys.values() for key in each])
+    read = {
+        (run, each.instance_key): each.fingerprint
+        for run, inputs in fingerprints.of_runs(tx, list(runs.values())).items()
+        for each in inputs
+        if (each.input, each.feed, each.cluster) == (reader.input, feed, cluster)
+    }
+    return {
+        instant: [read.get((runs[key], format_instant(instant))) if key in runs else None for key in of_it]
+        for instant, of_it in keys.items()
+    }
 
 
-def _attempts(tx: Transaction, site: ProcessSite, keys: Sequence[str]) -> Mapping[str, NewestAttempt]:
+def _succeeded(tx: Transaction, site: ProcessSite, keys: Sequence[str]) -> Mapping[str, int]:
+    """Return the newest attempts of instances, as far as they have succeeded: run by instance."""
     if not keys:
         return {}
     subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
-    return newest_attempts(tx, InstanceSpan(subject=subject, start_key=min(keys), end_key=f"{max(keys)}~"))
+    newest = newest_attempts(tx, InstanceSpan(subject=subject, start_key=min(keys), end_key=f"{max(keys)}~"))
+    return {key: each.run_id for key, each in newest.items() if each.status is RunStatus.SUCCEEDED}
 
 
 def _update(feed: str, cluster: str, instant: datetime) -> Update:
@@ -179,6 +215,6 @@ PolicyOf = Callable[["Feed", str, "EvictionPolicy"], "EvictionPolicy"]
 
 
 def by_age_alone(feed: Feed, cluster: str, policy: EvictionPolicy) -> EvictionPolicy:
-    """Return the policy as it is: without a ledger it is unknown what consumers have done."""
+    """Return the policy as it is: without a ledger it is unknown what consumers have read."""
     del feed, cluster
     return policy

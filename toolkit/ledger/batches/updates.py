@@ -14,6 +14,8 @@ from toolkit.ledger.events import UPDATES, Event, NewEvent, update_kind
 
 _DIGEST = "fingerprint"
 """Key of `event.extra`: digest of the data that was announced."""
+_POLL = "poll"
+"""Key of `event.extra` of what a poll has seen."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +96,11 @@ def _of_outputs(tx: Transaction, instances: Sequence[FeedInstance], known: JobUp
 
 
 def _digest_of(last: Event) -> object:
-    return None if last.extra is None else json.loads(last.extra).get(_DIGEST)
+    """Return the digest that a run has announced; what came from outside or was polled is not trusted with one."""
+    if last.run_id is None or last.extra is None:
+        return None
+    extra = json.loads(last.extra)
+    return extra.get(_DIGEST) if _POLL not in extra else None
 
 
 def _of_outlets(tx: Transaction, known: JobUpdates) -> Iterator[NewEvent]:
