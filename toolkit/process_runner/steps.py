@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from toolkit.ledger.batches.rows import FeedInstance
     from toolkit.ledger.fingerprints import ReadInput
     from toolkit.planning.dataset_aliases import DatasetAliases
-    from toolkit.planning.temporary_feeds import TemporaryFeeds
     from toolkit.planning.process_io import PlannedInput
+    from toolkit.planning.temporary_feeds import TemporaryFeeds
     from toolkit.process_runner.resolution import ResolvedInstance
     from toolkit.programs.port import StepEngine
     from toolkit.runs.recorder import LedgerWrite

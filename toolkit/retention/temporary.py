@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -135,16 +135,15 @@ class TemporaryData:
                 instances = InstanceReaders(repository=self.repository, site=site, input=name)
                 yield _Reader(site=site, input=name, instances=instances)
 
-    def _first_needed(
-        self, feed: Feed, cluster: str, policy: EvictionPolicy, readers: Sequence[_Reader]
-    ) -> datetime:
+    def _first_needed(self, feed: Feed, cluster: str, policy: EvictionPolicy, readers: Sequence[_Reader]) -> datetime:
         """Return the first instance behind the horizon that is needed, at most the nominal time."""
         behind = feed.instances_on(cluster).between(policy.horizon, policy.nominal_time)
         for _ in range(MOST // _WINDOW):
             window = list(islice(behind, _WINDOW))
             if not window:
                 return policy.nominal_time
-            read = [self.ledger.read(lambda tx, each=each: _read(tx, each, feed.name, window)) for each in readers]
+            look_up = partial(_read_by_all, readers=readers, feed=feed.name, window=window)
+            read = self.ledger.read(look_up)
             for instant in window:
                 if not self._is_done(feed, instant, readers, [each[instant] for each in read]):
                     return instant
@@ -169,6 +168,12 @@ class TemporaryData:
         address = reader.site.input_uri(reader.input, instant)
         now = self.fingerprint(reader.site.cluster, address, partition).digest
         return all(each is not None and each.digest == now for each in read)
+
+
+def _read_by_all(
+    tx: Transaction, readers: Sequence[_Reader], feed: str, window: Sequence[datetime]
+) -> Sequence[Mapping[datetime, Sequence[Fingerprint | None]]]:
+    return [_read(tx, each, feed, window) for each in readers]
 
 
 def _read(

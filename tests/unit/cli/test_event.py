@@ -107,7 +107,10 @@ def test_commands_on_events_are_recorded(feedctl: Feedctl, cli_ledger: Ledger) -
         (("emit", ORDERS, "--extra", "[1]"), "--extra: found a list; expected a JSON object"),
         (("emit", ORDERS, "--extra", "{"), "--extra: no JSON"),
         (("emit", ORDERS, "--extra", '{"partition": {"day": 1}}'), "`partition` is no object of texts"),
-        (("emit", ORDERS, "--extra", '{"fingerprint": "x", "poll": {}}'), "`fingerprint` and `poll` only feedctl itself"),
+        (
+            ("emit", ORDERS, "--extra", '{"fingerprint": "x", "poll": {}}'),
+            "`fingerprint` and `poll` only feedctl itself",
+        ),
         (("emit", ORDERS, "--id", ""), "--id: it is empty"),
         (("emit", ORDERS, "--id", "x" * 256), "--id: it has 256 characters"),
         (("emit", ORDERS, "--id", "a\nb"), "--id: it has characters that cannot be printed"),
