@@ -108,6 +108,57 @@ def test_an_unknown_name_fails_the_step_and_names_the_nearest(runs: Runs) -> Non
     assert "'my-dashbord' is no output or outlet of count; did you mean my-dashboard?" in json.dumps(result)
 
 
+def test_the_list_of_one_step_hides_nothing_that_another_may_have_updated(runs: Runs) -> None:
+    listing = "echo my-dashboard >> $FEEDCTL_OUTLETS"
+    runs.write(steps("first", "last"), {"first": runs.making(), "last": listing}, more=OUTLETS)
+    assert runs.run()[0] == 0
+    assert MADE in _events(runs)
+    assert len(_events(runs)) == 3
+    runs.write(steps("first", "last"), {"first": "exit 99", "last": listing}, more=OUTLETS)
+    assert runs.run(time=KEYS[1])[0] == 0
+    assert _events(runs)[3:] == [("available", "my-dashboard", KEYS[1])]
+
+
+@pytest.mark.parametrize("report", ["exit 99", ": > $FEEDCTL_OUTLETS", "echo my-dashboard > $FEEDCTL_OUTLETS"])
+def test_what_a_failed_attempt_has_written_is_not_taken_for_unchanged(runs: Runs, report: str) -> None:
+    made = runs.at("counts", KEYS[0]) / "part-0"
+    script = f"[ -e {made} ] || {{ mkdir -p {made.parent}; echo half > {made}; exit 1; }}\n{report}"
+    runs.write(scripts={"count": script}, more=OUTLETS)
+    assert runs.run()[0] != 0
+    code, result = runs.run()
+    assert (code != 0, _statuses(runs), _events(runs)) == (True, ["failed", "failed"], [])
+    assert "an earlier attempt had begun" in json.dumps(result)
+    assert "--force" in json.dumps(result)
+    assert runs.run("--force")[0] == 0
+
+
+def test_what_a_retry_makes_is_announced_whatever_it_reports(runs: Runs) -> None:
+    runs.write(scripts={"count": "exit 1"}, more=OUTLETS)
+    assert runs.run()[0] == 1
+    runs.write(scripts={"count": f"{runs.making()}\nexit 99"}, more=OUTLETS)
+    assert runs.run()[0] == 0
+    assert MADE in _events(runs)
+    runs.write(scripts={"count": "exit 99"}, more=OUTLETS)
+    assert runs.run("--force")[0] == 0
+    assert len(_events(runs)) == 3
+
+
+def test_a_pipe_or_link_in_the_place_of_the_list_fails_the_step(runs: Runs) -> None:
+    for number, make in enumerate(("mkfifo $FEEDCTL_OUTLETS", "ln -s /etc/passwd $FEEDCTL_OUTLETS")):
+        runs.write(scripts={"count": f"{runs.making()}\n{make}"})
+        code, result = runs.run(time=KEYS[number])
+        assert (code, _events(runs)) == (1, [])
+        assert "its file of outlets (FEEDCTL_OUTLETS) cannot be read" in json.dumps(result)
+
+
+def test_many_unknown_names_are_counted(runs: Runs) -> None:
+    runs.write(scripts={"count": f"{runs.making()}\nseq 100 107 > $FEEDCTL_OUTLETS"})
+    text = json.dumps(runs.run()[1])
+    assert "'104' is no output or outlet of count" in text
+    assert "and 3 more" in text
+    assert "'105'" not in text
+
+
 def test_a_run_that_goes_on_announces_what_earlier_steps_may_have_updated(runs: Runs) -> None:
     first = f"{runs.making()}\necho counts > $FEEDCTL_OUTLETS\n"
     runs.write(steps("first", "last"), {"first": first, "last": "exit 1"}, more=OUTLETS)

@@ -98,6 +98,14 @@ class NoSuchEvent(InvalidInput):
         super().__init__(f"there is no event {sequence} yet; the newest is {last}")
 
 
+def lock_counter(tx: Transaction) -> None:
+    """Wait for all that append: what they have committed is visible then, and nothing is added before this one.
+
+    To be called late in a transaction, as `append`, and before the last events of data are read.
+    """
+    tx.execute(tx.locked(sa.select(event_counter.c.last_sequence)))
+
+
 def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = None) -> range:
     """Append events; to be called last in a transaction, since all others that append wait for its end.
 

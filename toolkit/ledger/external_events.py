@@ -10,7 +10,7 @@ from toolkit.errors import InvalidInput
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import UPDATES, Event, NewEvent
-from toolkit.ledger.tables import event, event_counter
+from toolkit.ledger.tables import event
 from toolkit.ledger.vocabulary import EventKind
 
 
@@ -106,7 +106,7 @@ def emit(tx: Transaction, update: ExternalUpdate) -> EmittedEvent:
     Raises:
         IdempotencyKeyReused: it was used for something else.
     """
-    _lock_counter(tx)
+    events.lock_counter(tx)
     key = update.idempotency_key
     if key is not None and (earlier := _earlier(tx, key)) is not None:
         if (earlier.dataset, earlier.instance_key) != (update.dataset, update.instance_key):
@@ -126,7 +126,7 @@ def retract(tx: Transaction, update: ExternalUpdate) -> EmittedEvent:
     Raises:
         NeverAnnounced: no event has announced the data.
     """
-    _lock_counter(tx)
+    events.lock_counter(tx)
     last = events.last_of_dataset(tx, update.dataset, update.instance_key)
     if last is None:
         raise NeverAnnounced(dataset=update.dataset, instance_key=update.instance_key)
@@ -137,11 +137,6 @@ def retract(tx: Transaction, update: ExternalUpdate) -> EmittedEvent:
 
 def _earlier(tx: Transaction, key: str) -> Event | None:
     return tx.row(Event, sa.select(event).where(event.c.idempotency_key == key))
-
-
-def _lock_counter(tx: Transaction) -> None:
-    """Wait for all that append: what they have committed is visible then, and nothing is added before this one."""
-    tx.execute(tx.locked(sa.select(event_counter.c.last_sequence)))
 
 
 def _appended(tx: Transaction, new: NewEvent) -> Event:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from toolkit.el import EPOCH
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.events import NewEvent
+from toolkit.ledger.events import UPDATES, NewEvent, update_kind
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import event, poll
 from toolkit.ledger.vocabulary import EventKind
@@ -87,12 +87,15 @@ def record(tx: Transaction, changes: Sequence[PolledChange]) -> list[NewEvent]:
         The events, in the order of their numbers.
     """
     now = tx.now()
-    found: list[NewEvent] = []
+    recorded: list[PolledChange] = []
     for chunk in in_chunks(sorted(changes, key=_key_of), 200):
         current = _locked(tx, chunk)
         own = [each for each in chunk if current[_key_of(each)] == each.before]
         _write(tx, own, now)
-        found.extend(announcements(tx, own))
+        recorded.extend(own)
+    if any(each.announcement is not Announcement.NOTHING for each in recorded):
+        events.lock_counter(tx)  # else another may announce the same after its last event was read here
+    found = announcements(tx, recorded)
     events.append(tx, found)
     return found
 
@@ -194,9 +197,9 @@ def _kind(tx: Transaction, change: PolledChange) -> EventKind | None:
     last: EventKind | None = tx.execute(
         _LAST, {"dataset": change.dataset, "instance_key": change.instance_key}
     ).scalar()
-    is_announced = last in {EventKind.AVAILABLE, EventKind.UPDATED}
+    is_announced = last in UPDATES
     if change.announcement is Announcement.VANISHED:
         return EventKind.EVICTED if is_announced else None
     if is_announced and change.before.announced is None:
         return None  # its producer announced what the first look found
-    return EventKind.UPDATED if is_announced else EventKind.AVAILABLE
+    return update_kind(last, change.instance_key)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.el import format_instant, parse_instant
 from toolkit.el.dataset_uri import DatasetUri, feed_uri, parse
 from toolkit.errors import InvalidInput
-from toolkit.foreign_json import BadJson, parse_json
+from toolkit.foreign_json import parse_json
 from toolkit.ledger import external_events
 from toolkit.ledger.external_events import EmittedEvent, ExternalUpdate
 from toolkit.ledger.state.commands import record
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger, Transaction
 
 MOST_EXTRA = 64 << 10
-"""Longest `--extra`, in bytes: it is one row of the ledger, and part of what a workflow is given."""
+"""Longest `--extra`, in bytes: it is one row of the ledger."""
 RESERVED_EXTRA = ("fingerprint", "poll")
 """Keys of `event.extra` that runs and polls write of data that they have seen."""
 LONGEST_ID = 255
@@ -124,9 +124,9 @@ def checked_extra(text: str | None) -> str | None:
         return None
     try:
         value = parse_json(text.encode("utf-8", "surrogatepass"), most_bytes=MOST_EXTRA)
-        kept = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        kept = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         kept.encode("utf-8")
-    except (BadJson, UnicodeError) as error:
+    except ValueError as error:  # BadJson, a number that JSON has not, or half a character
         raise BadExtra(why=f"no JSON in UTF-8 ({error})") from error
     if not isinstance(value, Mapping):
         raise BadExtra(why=f"found {_NAMES.get(type(value), 'a number')}")

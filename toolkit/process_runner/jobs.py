@@ -38,12 +38,14 @@ class AttemptChain:
         attempts: the numbers of the attempts that this one continues; none when all steps run again by order.
         starts_over: an attempt that was to run all steps again, by order, has come to nothing since they succeeded, and
             may have removed what they had written.
+        has_begun: an earlier attempt has begun a step since the instance last succeeded, and may have written.
     """
 
     due: frozenset[str] | None = None
     made: Mapping[str, str] = field(default_factory=dict)
     attempts: frozenset[int] = frozenset()
     starts_over: bool = False
+    has_begun: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,11 +147,11 @@ def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> AttemptChain:
     due = current.steps_to_run(live, earlier, is_forced=starts_over)
     names = frozenset(each.name for each in due)
     if starts_over:
-        return AttemptChain(due=names)
+        return AttemptChain(due=names, has_begun=bool(earlier))
     kept = live[: len(live) - len(due)]
     made = None
     if kept and current.was_forced_since(tx, key, earlier[kept[0].step_id].run_id):
-        return AttemptChain(due=frozenset(each.name for each in live), starts_over=True)
+        return AttemptChain(due=frozenset(each.name for each in live), starts_over=True, has_begun=True)
     if kept:
         last = kept[-1].step_id
         made = steps.newest_entry(tx, earlier[last].run_id, last, _MADE)
@@ -157,6 +159,7 @@ def _chain(tx: Transaction, ref: JobRef, *, is_forced: bool) -> AttemptChain:
         due=names,
         made={} if made is None else json.loads(made),
         attempts=current.attempts_of(tx, unfinished),
+        has_begun=bool(earlier),
     )
 
 

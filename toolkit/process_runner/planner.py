@@ -117,6 +117,7 @@ class ProcessPlanner:
             made=chain.made,
             attempts=chain.attempts,
             starts_over=chain.starts_over,
+            may_hide=chain.has_begun and (target.retries > 0 or not target.is_forced),
         )
         outputs = resolved.outputs
         before = () if resumed else (*prepared_items(target, outputs), *cleared_items(target, outputs))

@@ -298,7 +298,11 @@ class StepBatch(InstanceBatch):
             message = f"{made.lacking}; --force runs all steps again"
             return self.applied([ItemResult.failed(item, NO_OUTPUT, message)])
         again = [without_effect(self.ref, each.name) for each in first if made.is_old and each is not item]
-        return self._failed(NO_OUTPUT, made.lacking, *again)
+        why = made.lacking
+        if self.plan.detail.may_hide and self.runner.updates.is_complete:
+            why += "; an earlier attempt had begun, so what the steps report as unchanged was looked at"
+            why += ": remove what it left, and --force lets their report count"
+        return self._failed(NO_OUTPUT, why, *again)
 
     def _failed(self, code: str, why: str, *writes: LedgerWrite) -> Applied[StepItem]:
         result = ItemResult.failed(self.item, code, f"{self.item.name}: {why}")

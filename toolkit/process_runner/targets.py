@@ -145,6 +145,8 @@ class ProcessDetail:
         made: what those steps had written, see `AttemptChain.made`.
         attempts: the numbers of the attempts that this one continues, see `AttemptChain.attempts`.
         starts_over: what succeeded earlier does not count, see `AttemptChain.starts_over`.
+        may_hide: an earlier attempt may have written what the steps of this one find and report as unchanged; a person
+            who orders all steps to run again answers for what is there.
     """
 
     resolved: ResolvedInstance | None = None
@@ -152,6 +154,7 @@ class ProcessDetail:
     made: Mapping[str, str] = field(default_factory=dict)
     attempts: frozenset[int] = frozenset()
     starts_over: bool = False
+    may_hide: bool = False
 
 
 def output_item(target: ProcessTarget, kind: str, name: str, place: CanonicalPath) -> StepItem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,6 +32,8 @@ OUTLETS = "FEEDCTL_OUTLETS"
 """Variable of a step's environment: the file in which it may list what it has updated, one name or URI a line."""
 MOST_BYTES = 1 << 20
 """Longest file of outlets."""
+_NAMED = 5
+"""Most unknown names that a message has."""
 UNCHANGED_NOTE = "the steps changed nothing (exit code 99): no update is announced"
 
 
@@ -42,9 +46,9 @@ def outlets_file(log: Path) -> Path:
 class RunUpdates:
     """Updates of one run of an instance.
 
-    A step that ended with exit code 99 has changed nothing. If a step listed outlets, those that any step listed are
-    updated; else all are, unless every step changed nothing. A run that goes on behind steps of an earlier attempt
-    announces everything, since nothing is known of what those updated.
+    A step that ended with exit code 99 has changed nothing. If each step changed nothing or listed outlets, those that
+    any step listed are updated; else all are. What the steps report is not heeded after an earlier attempt that began
+    a step, since nothing is known of what that one updated: everything counts then.
 
     Attributes:
         plan: of the instance.
@@ -71,7 +75,7 @@ class RunUpdates:
         if not end.succeeded:
             return end
         try:
-            text = outlets_file(log).read_bytes()[: MOST_BYTES + 1]
+            text = _head(outlets_file(log))
         except FileNotFoundError:
             text = None
         except OSError as error:
@@ -80,7 +84,9 @@ class RunUpdates:
         if text is not None:
             lines = text.decode("utf-8", "replace").splitlines()
             names = dict.fromkeys(line.strip() for line in lines if line.strip() and not line.startswith("#"))
-            problems = [*self._unknown(names), *(["it is longer than 1 MiB"] if len(text) > MOST_BYTES else [])]
+            unknown = list(self._unknown(names))
+            more = [f"and {len(unknown) - _NAMED} more"] if len(unknown) > _NAMED else []
+            problems = [*unknown[:_NAMED], *more, *(["it is longer than 1 MiB"] if len(text) > MOST_BYTES else [])]
             if problems:
                 return replace(
                     end, message=f"in its file of outlets ({OUTLETS}): {'; '.join(problems)}", may_retry=False
@@ -114,21 +120,23 @@ class RunUpdates:
         return {**datasets, **outlets, **outputs}
 
     @property
+    def is_complete(self) -> bool:
+        """True if each step has said what it updated."""
+        return bool(self.ran) and self.unchanged | self.listed.keys() == self.ran
+
+    @property
+    def _is_heeded(self) -> bool:
+        detail = self.plan.detail
+        return self.is_complete and not (detail.resumed or detail.may_hide)
+
+    @property
     def is_nothing(self) -> bool:
         """True if the steps have updated neither an output nor an outlet."""
-        if self.plan.detail.resumed or not self.ran:
-            return False
-        if self.listed:
-            return not any(self.listed.values())
-        return self.unchanged == self.ran
+        return self._is_heeded and not any(self.listed.values())
 
     def counts(self, name: str) -> bool:
         """Return whether an output, by its name, or an outlet, by its canonical URI, was updated."""
-        if self.plan.detail.resumed or not self.ran:
-            return True
-        if self.listed:
-            return any(name in each for each in self.listed.values())
-        return self.unchanged != self.ran
+        return not self._is_heeded or any(name in each for each in self.listed.values())
 
     def updated(self, outputs: Sequence[PlannedOutput]) -> list[PlannedOutput]:
         """Return the outputs that were updated."""
@@ -192,6 +200,20 @@ class RunUpdates:
         is_instance = feed is not None and has_cluster and target.nominal_time in feed.instances_on(dataset.cluster)
         key = target.instance_key if is_instance else ""
         return OutletUpdate(dataset=dataset.text, instance_key=key, feed=dataset.feed, cluster=dataset.cluster)
+
+
+def _head(file: Path) -> bytes:
+    """Return the start of a file that a step wrote, a byte more than it may have; a pipe would hang the run.
+
+    Raises:
+        OSError: it is no regular file, or cannot be read.
+    """
+    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            message = "it is no regular file"
+            raise OSError(message)
+        return opened.read(MOST_BYTES + 1)
 
 
 def _canonical(name: str) -> str:

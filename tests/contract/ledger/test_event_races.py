@@ -6,10 +6,12 @@ import random
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
+import pytest
 import sqlalchemy as sa
 
 from tests.databases.ledgers import open_ledger
 from toolkit.ledger import events
+from toolkit.ledger.batches.updates import JobUpdates, OutletUpdate, announce
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import Event, NewEvent
 from toolkit.ledger.vocabulary import EventKind
@@ -102,5 +104,32 @@ def test_a_later_event_waits_for_the_earlier_ones_transaction(ledger: Ledger, le
         slowly.result(_SECONDS)
         assert quickly.result(_SECONDS) == range(2, 3)
     assert [each.feed for each in ledger.read(lambda tx: events.after(tx, 0))] == ["feed-1", "feed-2"]
+    first.close()
+    second.close()
+
+
+@pytest.mark.both_databases
+def test_of_two_first_updates_at_once_one_is_available_and_the_other_updated(
+    ledger: Ledger, ledger_url: sa.URL
+) -> None:
+    has_number, may_commit = threading.Event(), threading.Event()
+    first, second = open_ledger(ledger_url), open_ledger(ledger_url)
+    updates = JobUpdates(outlets=[OutletUpdate(dataset="s3://bucket/a", instance_key="2026-03-01T00:00Z")])
+
+    def slow(tx: Transaction) -> None:
+        announce(tx, [], None, updates)
+        has_number.set()
+        may_commit.wait(_SECONDS)
+
+    with ThreadPoolExecutor(2) as threads:
+        slowly = threads.submit(first.write, slow)
+        assert has_number.wait(_SECONDS)
+        quickly = threads.submit(second.write, lambda tx: announce(tx, [], None, updates))
+        assert wait([quickly], 0.3).not_done
+        may_commit.set()
+        slowly.result(_SECONDS)
+        quickly.result(_SECONDS)
+    found = ledger.read(lambda tx: events.after(tx, 0))
+    assert [each.kind for each in found] == [EventKind.AVAILABLE, EventKind.UPDATED]
     first.close()
     second.close()

@@ -106,6 +106,8 @@ def test_commands_on_events_are_recorded(feedctl: Feedctl, cli_ledger: Ledger) -
         (("emit", "airflow://x"), "Airflow reserves this one"),
         (("emit", ORDERS, "--extra", "[1]"), "--extra: found a list; expected a JSON object"),
         (("emit", ORDERS, "--extra", "{"), "--extra: no JSON"),
+        (("emit", ORDERS, "--extra", '{"a": NaN}'), "--extra: no JSON"),
+        (("emit", ORDERS, "--extra", '{"a": 1e999}'), "--extra: no JSON"),
         (("emit", ORDERS, "--extra", '{"partition": {"day": 1}}'), "`partition` is no object of texts"),
         (
             ("emit", ORDERS, "--extra", '{"fingerprint": "x", "poll": {}}'),

@@ -104,6 +104,16 @@ SECRET = "hunter2"
         "https://host/a#access_token=hunter2",
         "abfs://box:hunter2@account.dfs.core.windows.net/a",
         "hdfs://me@namenode/hunter2",
+        "jdbc:postgresql://me:hunter2@host/db",
+        "jdbc:oracle:thin:me/hunter2@host:1521:x",
+        "jdbc:oracle:thin:me/hun?hunter2@host:1521:x",
+        "me:hunter2@host/path",
+        "my_user:hunter2@host/path",
+        "me%3Ahunter2@host/path",
+        "hdfs://me:12/hunter2@host/x",
+        "https://me:ab?hunter2@host/x",
+        "https://proxy/https://me:hunter2@host/x",
+        "https://host/x?auth=hunter2",
     ],
 )
 def test_credentials_are_refused_and_never_shown(text: str) -> None:
@@ -114,7 +124,18 @@ def test_credentials_are_refused_and_never_shown(text: str) -> None:
         assert "without credentials" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["https://host/a?monkey=1", "https://host/a?keyspace=y&partition=x", "a@b", "x/a:b@c"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://host/a?monkey=1",
+        "https://host/a?keyspace=y&partition=x",
+        "https://host/a?author=x",
+        "https://host:8443/a?mail=x@y",
+        "hdfs://host/a@b",
+        "a@b",
+        "x/a:b@c",
+    ],
+)
 def test_what_only_looks_like_credentials_is_allowed(text: str) -> None:
     assert dataset_uri.parse(text).text == text
 

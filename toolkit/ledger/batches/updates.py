@@ -71,6 +71,8 @@ def announce(
     known = JobUpdates() if updates is None else updates
     if known.is_silent:
         return range(0)
+    if instances or known.outlets:
+        events.lock_counter(tx)  # else another may announce the same after its last event was read here
     return events.append(tx, [*_of_outputs(tx, instances, known), *_of_outlets(tx, known)], run_id)
 
 
