@@ -7,11 +7,11 @@ so recovery leaves it alone until no such call can come any more.
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from toolkit.actions.publication import remove
+from toolkit.actions.publication import remove_wholly
 from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.port import CALL_SECONDS
 from toolkit.errors import StopRequested, Unavailable
@@ -28,9 +28,11 @@ LATEST_CALL = 2 * timedelta(seconds=CALL_SECONDS)
 """A call that began so long ago is over: a run waits for half of it, and a metastore may go on as long again."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class RegistrationMark:
     """File that a run writes before each call that registers data. Every call raises StorageError and StopRequested.
+
+    All batches of the run share it, so that it stays once one of their calls had no answer.
 
     Attributes:
         system: the store of the data.
@@ -43,6 +45,7 @@ class RegistrationMark:
     root: CanonicalPath
     run: str
     table: str
+    _has_unanswered: bool = field(default=False, init=False)
 
     @classmethod
     def of(cls, context: TableContext, run: str) -> RegistrationMark:
@@ -56,24 +59,24 @@ class RegistrationMark:
 
     @contextmanager
     def kept_without_answer(self) -> Iterator[None]:
-        """Remove the mark when the calls within are over; it stays when one of them may still be executed."""
+        """Remove the mark when the calls within are over; it stays when one, now or before, may still be executed."""
         try:
             yield
         except CatalogError as error:
-            if not isinstance(error, Unavailable):
-                self._remove_quietly()
+            self._has_unanswered |= isinstance(error, Unavailable)
+            self._remove_unless_unanswered()
             raise
-        self._remove_quietly()
+        self._remove_unless_unanswered()
 
-    def _remove_quietly(self) -> None:
-        with suppress(StorageError, StopRequested):
-            self.remove()
+    def _remove_unless_unanswered(self) -> None:
+        if not self._has_unanswered:
+            with suppress(StorageError, StopRequested):
+                self.remove()
 
     def remove(self) -> None:
         """Record that no call is under way."""
-        for each in (self._clock, self._file):
-            remove(self.system, each, self.root)
-        self.system.remove_if_empty(self._directory, below=self.root)
+        remove_wholly(self.system, self._directory, self.root)
+        self.system.remove_if_empty(self._directory.parent, below=self.root)
 
     def may_be_called(self) -> bool:
         """Return whether the metastore may still execute a call of this run, which is dead."""
@@ -86,7 +89,8 @@ class RegistrationMark:
 
     @property
     def _directory(self) -> CanonicalPath:
-        return self.root.child(f"{STAGING_PREFIX}{self.run}")
+        """Directory of this mark alone: that of the run's copies is removed after each batch."""
+        return self.root.child(f"{STAGING_PREFIX}{self.run}-registering").child(self.table)
 
     @property
     def _file(self) -> CanonicalPath:

@@ -129,9 +129,20 @@ def test_a_key_that_is_denied_fails_its_path_alone(place: Place) -> None:
 
 def test_a_key_that_the_store_was_too_busy_for_is_asked_for_again(place: Place) -> None:
     place.fill(["d/1/a", "d/1/b"])
-    system, wire = wired(place, {"d/1/b": "InternalError"})
+    system, wire = wired(place, {"d/1/b": "SlowDown"})
     system.delete(place.at("d/1"), below=place.at("d"))
     assert wire.requests == [["d/1/a", "d/1/b"], ["d/1/b"]]
+
+
+@pytest.mark.parametrize("code", ["InternalError", "RequestTimeout"])
+def test_a_key_that_may_have_been_removed_is_not_asked_for_again(place: Place, code: str) -> None:
+    """Somebody may have written the object anew meanwhile."""
+    place.fill(["d/1/a", "d/1/b"])
+    system, wire = wired(place, {"d/1/b": code})
+    with pytest.raises(Unreachable, match="d/1/b") as failed:
+        system.delete(place.at("d/1"), below=place.at("d"))
+    assert not isinstance(failed.value, NotDone)
+    assert wire.requests == [["d/1/a", "d/1/b"]]
 
 
 def test_an_error_about_a_key_that_was_not_asked_for_leaves_all_of_them_open(place: Place) -> None:

@@ -9,15 +9,17 @@ import pytest
 
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.unit.hive.test_refused_registrations import SceneWithoutRenames
-from tests.unit.hive.test_table_import import NAMES, Dead, Scene, both, done
+from tests.unit.hive.test_table_import import NAMES, Dead, Scene, both, done, open_item
+from toolkit.catalog.errors import MetastoreUnreachable
 from toolkit.catalog.model import Partition, TableName
 
 
 class Late(MemoryMetastore):
-    """Executes the call at which a client died when `execute` says so."""
+    """Executes the call at which a client died, or that had no answer, when `execute` says so."""
 
     is_slow = False
     is_overtaken = False
+    is_silent = False
     _call: Callable[[], None] | None = None
 
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
@@ -27,6 +29,9 @@ class Late(MemoryMetastore):
         self._do(lambda: super(Late, self).alter_partitions(name, partitions))
 
     def _do(self, call: Callable[[], None]) -> None:
+        if self.is_silent:
+            self.is_silent, self._call = False, call
+            raise MetastoreUnreachable(about="dst.clicks", detail="no answer")
         if not self.is_slow:
             if self.is_overtaken and self._call is not None:
                 self.execute()
@@ -108,3 +113,28 @@ def test_a_late_call_on_an_object_store_that_comes_first_finds_its_data_too(tmp_
     assert scene.rows() == dict.fromkeys(NAMES, both("old"))
     assert list(scene.ran()) == []
     assert (scene.orphans(), scene.left) == ([], [])
+
+
+@pytest.mark.parametrize("kind", [Scene, SceneWithoutRenames])
+def test_a_call_without_an_answer_is_still_awaited_after_later_batches_of_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Scene]
+) -> None:
+    monkeypatch.setattr("toolkit.hive.batches._PARTS", 1)
+    scene, target = scene_of(tmp_path, kind)
+    assert done(scene.ran()) == ["table", "add", "add"]
+    for name in NAMES:
+        scene.fill(name, "newer")
+    target.is_silent = True
+    assert {each.item.name: each.code for each in scene.ran() if each.item.kind == "replace"} == {
+        NAMES[0]: "unreachable",
+        NAMES[1]: "",
+    }
+    scene.left = [open_item(2, at, each) for at, each in enumerate(scene.plan.items) if each.name == NAMES[0]]
+    scene.stays = [tmp_path / "to/dst.db/clicks" / name for name in NAMES]
+    assert done(scene.ran())[0] == "replace"
+    assert [note for note in scene.recovery.notes if "1 partition" in note and "240 s" in note]
+    target.execute()
+    assert scene.rows() == dict.fromkeys(NAMES, both("newer"))
+    scene.wait()
+    assert list(scene.ran()) == []
+    assert list((tmp_path / "to").rglob(".feedctl-copy-*")) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
@@ -147,14 +148,16 @@ class Connections:
         Raises:
             CatalogError: what the metastore said, under the port's names.
         """
-        there = java()
+        there, until = java(), time.monotonic() + self._seconds
+        answer = self._workers.submit(self._run, there, about, call, until)
         try:
-            return self._workers.submit(self._run, there, about, call).result(self._seconds)
+            return answer.result(self._seconds)
         except TimeoutError as error:
-            detail = f"{self.name}: no answer within {self._seconds:g} s; what was asked for may still happen"
-            raise MetastoreUnreachable(about=about, detail=detail) from error
+            raise self._no_answer(about) from error
         except Py4JNetworkError as error:
             raise self._failure(about, "Java is gone", str(error)) from error
+        finally:
+            answer.cancel()  # a call that waits for a thread is not sent when its caller has gone on
 
     def close(self) -> None:
         """End the unused connections."""
@@ -162,8 +165,11 @@ class Connections:
             while True:
                 self._idle.pop().close()
 
-    def _run(self, there: Java, about: str, call: Call[_Answer]) -> _Answer:
+    def _run(self, there: Java, about: str, call: Call[_Answer], until: float) -> _Answer:
         connection = self._taken(there)
+        if time.monotonic() >= until:  # the connection took so long, and the caller has gone on
+            self._idle.append(connection)
+            raise self._no_answer(about)
         with ExitStack() as unfinished:
             # After anything that is no answer, the next one might be that of this call.
             unfinished.callback(connection.close)
@@ -204,6 +210,10 @@ class Connections:
             return _Connection(client, there.stub(client))
         except Py4JJavaError as error:
             raise self._failure(self.name, *_kind_and_text(error)) from error
+
+    def _no_answer(self, about: str) -> MetastoreUnreachable:
+        detail = f"{self.name}: no answer within {self._seconds:g} s; what was asked for may still happen"
+        return MetastoreUnreachable(about=about, detail=detail)
 
     def _failure(self, about: str, kind: str, answered: str) -> CatalogError:
         detail = " ".join(answered.split())[:_DETAIL_CHARACTERS]

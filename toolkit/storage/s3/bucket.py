@@ -213,7 +213,8 @@ class Bucket(Objects):
     def remove(self, keys: Sequence[str]) -> dict[str, KeyProblem]:
         """Remove up to 1,000 keys; what is not in the answer is gone.
 
-        A key that the store was too busy for is tried again a few times, one that it said nothing about is not.
+        A key that the store was too busy for is tried again a few times; one that it said nothing about, or that may be
+        gone in spite of an error, is not.
         """
         problems: dict[str, KeyProblem] = {}
         waiting = list(keys)

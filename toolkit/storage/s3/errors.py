@@ -116,8 +116,11 @@ class KeyProblem(NamedTuple):
 
     @property
     def is_passing(self) -> bool:
-        """True if the same request may succeed a little later."""
-        return issubclass(_kind(self.code, 0), Unreachable)
+        """True if nothing happened, and the same request may succeed a little later.
+
+        A key that may be gone is not asked for again: somebody may have written it anew meanwhile.
+        """
+        return issubclass(_kind(self.code, 0), NotDone)
 
     def about(self, path: CanonicalPath, key: str) -> StorageError:
         """The error of the path that the key belongs to."""
