@@ -17,6 +17,7 @@ from toolkit.ledger.batches.updates import JobUpdates, OutletUpdate
 from toolkit.planning.dataset_aliases import AmbiguousAlias
 from toolkit.printable import on_one_line
 from toolkit.process_runner.output_digest import output_digest
+from toolkit.process_runner.targets import PREPARE
 from toolkit.programs.port import NOTHING_CHANGED, StepEnd
 
 if TYPE_CHECKING:
@@ -116,15 +117,20 @@ class RunUpdates:
     @property
     def is_nothing(self) -> bool:
         """True if the steps have updated neither an output nor an outlet."""
-        if self.plan.detail.resumed or not self.ran:
+        if self.plan.detail.resumed or not self.ran or self._removed:
             return False
         if self.listed:
             return not any(self.listed.values())
         return self.unchanged == self.ran
 
+    @property
+    def _removed(self) -> frozenset[str]:
+        """The outputs that are removed before the first step: they have changed, whatever the steps report."""
+        return frozenset(each.name for each in self.plan.items if each.kind == PREPARE)
+
     def counts(self, name: str) -> bool:
         """Return whether an output, by its name, or an outlet, by its canonical URI, was updated."""
-        if self.plan.detail.resumed or not self.ran:
+        if self.plan.detail.resumed or not self.ran or name in self._removed:
             return True
         if self.listed:
             return any(name in each for each in self.listed.values())
