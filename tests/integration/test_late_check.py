@@ -26,8 +26,10 @@ from toolkit.actions.guard import Guard
 from toolkit.bootstrap import action_context
 from toolkit.cli import main
 from toolkit.cli.boundary import run_app
+from toolkit.process_runner.planner import ProcessPlanner
+from toolkit.process_runner.steps import StepRunner
 from toolkit.rendering.document_schemas import DocumentName
-from toolkit.runs.errors import AuditUnusable, RunKilled, Stopped
+from toolkit.runs.errors import AuditUnusable, LeaseExpired, RunKilled, Stopped
 
 LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
 ARRIVAL = "availability_flag: _SUCCESS\nlate_arrival: {cut_off: hours(6)}"
@@ -254,6 +256,27 @@ def test_of_a_late_run_that_is_ended_between_two_batches_the_check_is_noted_if_a
     monkeypatch.undo()
     assert runs.check()[0] == 0
     assert len(runs.output()) == (2 if isinstance(other, RunKilled) else 3)
+
+
+@pytest.mark.parametrize("where", [(StepRunner, "_look_before"), (ProcessPlanner, "plan")])
+@pytest.mark.parametrize("other", [RunKilled(who="alice"), LeaseExpired(why="cut off")])
+def test_of_a_late_run_that_is_ended_before_its_first_batch_the_check_is_noted_if_a_user_killed_it(
+    runs: Lateness, monkeypatch: pytest.MonkeyPatch, other: Stopped, where: tuple[type, str]
+) -> None:
+    """While it is planned, or while its inputs are listed."""
+    assert runs.run()[0] == 0
+    runs.drop()
+
+    def ended(*_: object) -> None:
+        raise other
+
+    monkeypatch.setattr(*where, ended)
+    assert runs.check()[0] != 0
+    is_over = isinstance(other, RunKilled)
+    assert runs.checks() == ([("01:00", "late")] if is_over else [])
+    monkeypatch.undo()
+    assert runs.check()[0] == 0
+    assert len(runs.output()) == (1 if is_over else 2)
 
 
 @pytest.mark.parametrize("waits", [False, True])

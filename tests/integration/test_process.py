@@ -13,8 +13,10 @@ import pytest
 from tests.described import faults
 from tests.integration.process_runs import KEYS, Runs, changes, outcomes, steps
 from toolkit.cli.main import main
+from toolkit.errors import Unavailable
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.errors import LedgerUnavailable
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
+from toolkit.process_runner.staging import StagedOutputs
 from toolkit.rendering.document_schemas import DocumentName
 from toolkit.runs import lease
 
@@ -288,3 +290,24 @@ def test_the_flag_waits_for_a_ledger_that_is_away_when_the_step_ends_and_nothing
     assert (counting.statuses(), counting.events()) == ([("00", 1, "succeeded")], [("available", "00")])
     assert counting.query("SELECT status FROM step_run") == [("succeeded",)]
     assert len(counting.output()) == 1
+
+
+@pytest.mark.parametrize("error", [LedgerConflict(place="sqlite", why="busy"), Unavailable("no answer")])
+def test_a_run_that_goes_on_waits_for_the_ledger_and_its_step_fails_without_an_answer(
+    counting: Runs, monkeypatch: pytest.MonkeyPatch, error: Unavailable
+) -> None:
+    counting.write(steps("read", "count"), {"read": counting.saying("read"), "count": "exit 3"})
+    assert counting.run()[0] == 4
+    counting.write(steps("read", "count"), {"read": counting.saying("read"), "count": counting.making()})
+    answers: list[Unavailable] = [error]
+    resume = StagedOutputs.resume
+
+    def resumed(self: StagedOutputs) -> str:
+        if answers:
+            raise answers.pop()
+        return resume(self)
+
+    monkeypatch.setattr(StagedOutputs, "resume", resumed)
+    waits = isinstance(error, LedgerConflict)
+    assert outcomes(counting.run()[1]) == [("count", "done" if waits else "failed", None if waits else "step_failed")]
+    assert counting.run()[0] == 0

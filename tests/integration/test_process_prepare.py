@@ -21,8 +21,10 @@ from toolkit.cli.main import main
 from toolkit.el import CanonicalPath, parse_instant
 from toolkit.ledger.vocabulary import LeaseMode
 from toolkit.process_runner.output_leases import output_leases
+from toolkit.process_runner.prepare import PrepareBatch
 from toolkit.process_runner.selection import ProcessSelection, sites
 from toolkit.process_runner.targets import ProcessTarget
+from toolkit.runs.errors import Stopped
 from toolkit.storage import FileStatus, LocalFileSystem
 
 DELETE = ", prepare: delete"
@@ -326,3 +328,17 @@ def test_after_a_killed_run_that_was_to_start_over_the_next_starts_over(counting
     code, result = counting.run()
     assert (code, [each[0] for each in outcomes(result)]) == (0, ["counts", "make", "add"])
     assert sorted(each.name for each in made.iterdir()) == ["_SUCCESS", "part-0", "part-1"]
+
+
+def test_a_run_after_one_that_was_stopped_at_a_removal_does_not_say_that_its_steps_died(
+    counting: Runs, old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> bool:
+        raise Stopped(reason="received SIGTERM")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PrepareBatch, "_remove", stopped)
+        assert counting.run()[0] == 143
+    code, result = counting.run()
+    assert (code, old.exists()) == (0, False)
+    assert result["instances"][0]["notes"][0] == "an earlier run was interrupted while it changed outputs"

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.process_runs import KEYS, Runs, steps
+from tests.integration.process_runs import KEYS, Runs, outcomes, steps
+from toolkit.actions.guard import Guard
 from toolkit.cli.main import main
+from toolkit.process_runner import updates
+from toolkit.runs.errors import Stopped
 
 COUNTS = "feedctl:feed/counts?cluster=primary"
 OUTLETS = "outlets: [s3://bucket/reports, my-dashboard]"
@@ -195,3 +198,45 @@ def test_a_backfill_announces_what_is_asked_for(runs: Runs, events: str, keys: l
     assert main(arguments) == 0
     assert _statuses(runs) == ["succeeded"] * 3
     assert [key for _, _, key in _events(runs)] == keys
+
+
+@pytest.mark.parametrize("script", ["exit 99", ": > $FEEDCTL_OUTLETS", "echo my-dashboard > $FEEDCTL_OUTLETS"])
+def test_an_output_that_the_run_has_removed_has_to_be_made_whatever_the_steps_report(runs: Runs, script: str) -> None:
+    runs.write(of_output=", prepare: delete", more=OUTLETS)
+    assert runs.run()[0] == 0
+    runs.write(scripts={"count": script}, of_output=", prepare: delete", more=OUTLETS)
+    code, result = runs.run("--force")
+    assert (code, outcomes(result)[1:]) == (4, [("main", "failed", "no_output")])
+    assert (_statuses(runs), len(_events(runs))) == (["succeeded", "failed"], 3)
+
+
+def test_an_output_that_the_run_has_removed_and_made_again_is_announced_though_its_step_says_99(runs: Runs) -> None:
+    runs.write(of_output=", prepare: delete", more=OUTLETS)
+    assert runs.run()[0] == 0
+    (runs.at("clicks", KEYS[0]) / "part-0").write_text("other clicks\n")
+    runs.write(scripts={"count": f"{runs.making()}\nexit 99"}, of_output=", prepare: delete", more=OUTLETS)
+    assert runs.run("--force")[0] == 0
+    assert _events(runs)[3:] == [("updated", COUNTS, KEYS[0])]
+
+
+@pytest.mark.parametrize("flag", ["availability_flag: _SUCCESS", ""])
+@pytest.mark.parametrize("by_guard", [False, True])
+def test_a_stop_while_published_outputs_are_compared_comes_too_late(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, flag: str, *, by_guard: bool
+) -> None:
+    """With a flag to write the job ends with that, and else with its last step."""
+    stopped = Stopped(reason="told to end (SIGTERM)", interrupted=True)
+    guards: list[Guard] = []
+    monkeypatch.setattr(Guard, "__post_init__", guards.append, raising=False)
+
+    def ended(*_: object) -> str:
+        if by_guard:
+            for guard in guards:
+                guard.stop(stopped)
+        raise stopped
+
+    runs.write(more="emit: on_change", flag=flag)
+    monkeypatch.setattr(updates, "output_digest", ended)
+    code, result = runs.run()
+    assert (code, _statuses(runs)) == (0, ["succeeded"]), result
+    assert _events(runs) == [MADE]

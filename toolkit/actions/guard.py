@@ -117,6 +117,15 @@ class Guard:
         finally:
             self._here.is_completing = False
 
+    @contextmanager
+    def looking_back(self) -> Iterator[None]:
+        """A look at what the run has done, after its last effect: a stop ends the body, and is too late for the run."""
+        before = self.stopped
+        try:
+            yield
+        except StopRequested:
+            self.stopped = before
+
     def check(self) -> None:
         """The hook of the run's stores: asked before every single change, from any thread.
 

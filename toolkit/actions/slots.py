@@ -21,12 +21,13 @@ from toolkit.runs.errors import Stopped
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from toolkit.actions.result import ActionRequest
     from toolkit.actions.runner import ActionRunner
     from toolkit.actions.target_run import TargetRun
+    from toolkit.runs.recorder import LedgerWrite
     from toolkit.runs.run import Envelope
 
 
@@ -38,11 +39,13 @@ class Slot(Generic[T, I, D]):
         target: what is worked on.
         terms: on which its run starts.
         retry_at: when it is to be tried again by itself, if it ends so.
+        stop_writes: what else the ledger keeps in the transaction that ends its run, if that is stopped so.
     """
 
     target: T
     terms: StartTerms = FREELY
     retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
+    stop_writes: Callable[[Stopped], Sequence[LedgerWrite]] = lambda _: ()
 
 
 class Slots(Protocol[T, I, D]):
@@ -158,7 +161,7 @@ class SlotRunner(Generic[T, I, D]):
             return replace(self._skipped(slot.target, reason), run=self.envelope.skip(request, reason))
         with started:
             run = self.runner.target_run(slot.target, started)
-            run.retry_at = slot.retry_at
+            run.retry_at, run.stop_writes = slot.retry_at, slot.stop_writes
             with self._lock:
                 self._at_work.append(run)
             try:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from toolkit.actions.notifier import Notifier
     from toolkit.actions.progress import Progress
     from toolkit.errors import Refused
+    from toolkit.runs.recorder import LedgerWrite
     from toolkit.runs.run import ActiveRun
 
 _NOTES = 3
@@ -43,6 +44,7 @@ class TargetRun(Generic[T, I, D]):
         progress: told how many items are over.
         notifier: told how the run ended.
         retry_at: when a target that failed so is to be tried again by itself.
+        stop_writes: what else the ledger keeps in the transaction that ends a run which was stopped so.
         stopped: why it was ended before its time, if it was.
         plan: what it does; set by `make_plan`.
     """
@@ -55,6 +57,7 @@ class TargetRun(Generic[T, I, D]):
     progress: Progress
     notifier: Notifier[T]
     retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
+    stop_writes: Callable[[Stopped], Sequence[LedgerWrite]] = lambda _: ()
     stopped: Stopped | None = None
     plan: TargetPlan[T, I, D] = field(init=False)
     _work: RunContext | None = field(default=None, init=False)
@@ -175,6 +178,8 @@ class TargetRun(Generic[T, I, D]):
         outcome = _outcome_of(self.result, refused)
         if outcome.status in _RETRIED:
             outcome = replace(outcome, retry_at=self.retry_at(self.result))
+        if self.stopped is not None:
+            outcome = replace(outcome, writes=self.stop_writes(self.stopped))
         self.run.finish(outcome)
         if self.plan.waiting is None and self.plan.skipped is None:
             self.notifier.run_ended(self.target, self.run.recorded, outcome)

@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from toolkit.planning.temporary_feeds import TemporaryFeeds
 
 
+_DIED = "an earlier run of it died in the middle, and nothing of that runs any more"
+_INTERRUPTED = "an earlier run was interrupted while it changed outputs"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     """Runs instances; see `Action`.
@@ -126,7 +130,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         done = {key for key, each in last.items() if each.status is RunStatus.SUCCEEDED}
         return Recovery(
             settled=tuple(left_over(left, is_done=(left.run_id, left.path) in done) for left in open_items),
-            notes=("an earlier run of it died in the middle, and nothing of that runs any more",),
+            notes=(_DIED if any(left.kind in {STEP, END} for left in open_items) else _INTERRUPTED,),
         )
 
     def _end(self, target: ProcessTarget, left: StepRun) -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Applied
 from toolkit.actions.attempt import UNKNOWN
 from toolkit.actions.model import ItemResult, Problem
+from toolkit.availability import DATA_ERRORS
+from toolkit.errors import Unavailable
 from toolkit.process_runner.codes import NOT_REACHED
 from toolkit.process_runner.late_checks import noted
 from toolkit.process_runner.targets import CLEAR, END, PREPARE, PUBLISH, STEP, StepItem
@@ -20,8 +22,12 @@ from toolkit.runs.errors import PauseRequested
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
+    from toolkit.availability import DataAccess
+    from toolkit.ledger.batches.rows import FeedInstance
+    from toolkit.ledger.batches.updates import JobUpdates
     from toolkit.ledger.jobs.rows import JobRef
     from toolkit.process_runner.targets import ProcessPlan
+    from toolkit.process_runner.updates import RunUpdates
     from toolkit.runs.recorder import LedgerWrite
 
 
@@ -99,12 +105,12 @@ class InstanceBatch(ABC):
         notes: Sequence[str] = (),
         failed: Problem | None = None,
     ) -> Applied[StepItem]:
-        """Return the outcome of the batch; with it the check for late data is noted, if that is over.
+        """Return the outcome of the batch; with that of the last one the check for late data is noted.
 
         A step without an outcome has been ended with all that it started, so that it does not stay open.
         """
         late, is_last = self.plan.target.late, self.positions.stop == len(self.plan.items)
-        note = () if late is None else (noted(late, self.work.guard, is_last=is_last),)
+        note = (noted(late, self.work.guard),) if late is not None and is_last else ()
         is_open = {
             at
             for at, each in zip(self.positions, results, strict=True)
@@ -113,6 +119,20 @@ class InstanceBatch(ABC):
         return Applied(
             results=tuple(results), open=frozenset(is_open), writes=(*writes, *note), notes=tuple(notes), failed=failed
         )
+
+    def updates_of_job(self, updates: RunUpdates, instances: Sequence[FeedInstance], data: DataAccess) -> JobUpdates:
+        """Return the updates of a job whose outputs are all there; after a stop or a failure each counts as changed.
+
+        Nothing else is to be done, so that the stop comes too late for the run.
+
+        Args:
+            updates: of the run.
+            instances: the outputs that are there.
+            data: where they are compared.
+        """
+        with suppress(Unavailable, *DATA_ERRORS), self.work.guard.looking_back():
+            return updates.of_job(instances, data)
+        return updates.of_job(instances, None)
 
 
 @dataclass(kw_only=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolkit.availability import DataAccess
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.process_io import ProcessSite
+    from toolkit.runs.errors import Stopped
     from toolkit.runs.recorder import LedgerWrite
 
 MOST_KILLED = 3
@@ -288,23 +289,24 @@ def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
     return is_ready(data.stores(path), path, flag)
 
 
-def noted(late: CheckedInstance, guard: Guard, *, is_last: bool) -> LedgerWrite:
-    """Record the check, once late data has had its run, with the outcome of a batch of that run.
+def noted(late: CheckedInstance, guard: Guard) -> LedgerWrite:
+    """Record the check with the outcome of the last batch of its run, unless that was stopped: then it is made again.
 
-    The run is over with its last batch, or when a user has killed it: then it does not come back. Of a run that died or
-    was stopped otherwise, the check is not noted, so that it is made again.
-
-    Args:
-        late: the check that led to the run.
-        guard: of the run; asked when the outcome is recorded, since a run may be killed between two batches.
-        is_last: no batch follows.
+    The guard is that of the run, and asked when the outcome is recorded.
     """
 
     def write(tx: Transaction, run_id: int) -> None:
-        if isinstance(guard.stopped, RunKilled) or (is_last and guard.stopped is None):
+        if guard.stopped is None:
             late_checks.record(tx, late.made(run_id))
 
     return write
+
+
+def noted_if_killed(late: CheckedInstance | None, stopped: Stopped) -> tuple[LedgerWrite, ...]:
+    """Record the check with the end of its run that a user has killed, however far it has come: it must not return."""
+    if late is None or not isinstance(stopped, RunKilled):
+        return ()
+    return (lambda tx, run_id: late_checks.record(tx, late.made(run_id)),)
 
 
 def _schedule(site: ProcessSite, each: OpenInstance) -> LateSchedule | None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from toolkit.actions.action import Applied
     from toolkit.availability import DataAccess
     from toolkit.el import CanonicalPath
-    from toolkit.ledger.batches.rows import FeedInstance
-    from toolkit.ledger.batches.updates import JobUpdates
     from toolkit.planning.process_io import PlannedOutput
     from toolkit.process_runner.outputs import Made
     from toolkit.process_runner.staging import StagedOutputs
@@ -109,15 +107,9 @@ class PublishBatch(InstanceBatch):
         notes = (*(validated.notes if isinstance(validated, Validated) else ()), *flags)
         is_late = self.plan.target.late is not None
         instances = self.made.instances
-        end = last_succeeded(
-            self.ref, self._late_step, instances, is_made_otherwise=is_late, updates=self._updates_of(instances)
-        )
+        updates = self.updates_of_job(self.updates, instances, self.data)
+        end = last_succeeded(self.ref, self._late_step, instances, is_made_otherwise=is_late, updates=updates)
         return self.applied(results, end, notes=notes)
-
-    def _updates_of(self, instances: Sequence[FeedInstance]) -> JobUpdates:
-        """Return the updates of the job; when the run must end now, all outputs count as changed."""
-        found = attempted(self.work, lambda: self.updates.of_job(instances, self.data), failures=DATA_ERRORS)
-        return self.updates.of_job(instances, None) if isinstance(found, FailedAttempt) else found
 
     def _held_back(self, validated: Validated, advance: Callable[[int], None]) -> Applied[StepItem]:
         """The steps have succeeded and the instance has failed: after a release the next run publishes it."""

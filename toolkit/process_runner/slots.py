@@ -14,6 +14,7 @@ from toolkit.actions.model import TIMED_OUT, Problem
 from toolkit.actions.slots import Slot
 from toolkit.ledger.runs.errors import LeaseHeld, RunIsActive, RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.run_start import StartTerms
+from toolkit.process_runner.late_checks import noted_if_killed
 from toolkit.process_runner.retries import retry_at
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
 
@@ -225,7 +226,8 @@ class InstanceSlots:
             retry=target.retries or None,
             cause=target.cause,
         )
-        return Slot(target=target, terms=terms, retry_at=partial(self._retry_at, target))
+        stop_writes = partial(noted_if_killed, target.late)
+        return Slot(target=target, terms=terms, retry_at=partial(self._retry_at, target), stop_writes=stop_writes)
 
     def _retry_at(self, target: ProcessTarget, result: InstanceResult) -> datetime | None:
         return retry_at(target.site.process, target.retries, result, self.clock.now())

@@ -217,7 +217,7 @@ class StepBatch(InstanceBatch):
             end = self._run() if self.item.kind == STEP else StepEnd(exit_code=0)
         except Stopped as stopped:  # the engine has ended all of the step; the end of the run ends it in the ledger
             return self._stopped(stopped)
-        except (*DATA_ERRORS, InvalidInput, FileChanged, OSError) as error:
+        except (*DATA_ERRORS, InvalidInput, FileChanged, OSError, Unavailable) as error:
             return self._failed(_code_of(error), str(error))
         if not end.succeeded:
             return self._failed(HOPELESS if end.may_retry is False else FAILED, end.why)
@@ -225,7 +225,8 @@ class StepBatch(InstanceBatch):
 
     def _run(self) -> StepEnd:
         runner = self.runner
-        refused = runner.staged.resume() if self._is_first and self.plan.detail.resumed else ""
+        is_resumed = self._is_first and self.plan.detail.resumed
+        refused = self.work.patiently(lambda _: runner.staged.resume()) if is_resumed else ""
         if refused:
             return StepEnd(exit_code=None, message=refused, may_retry=False)
         call = step_call(self.item, self.plan.target, runner.resolved, runner.workplace, int(self.work.run_name))
@@ -275,10 +276,7 @@ class StepBatch(InstanceBatch):
             writes = () if target.stands_for_steps else self._success()
         else:
             last, is_late = item.name if item.kind == STEP else None, target.late is not None
-            try:
-                updates = self.runner.updates.of_job(made.instances, self.runner.data)
-            except Stopped as stopped:
-                return self._stopped(stopped, *self._success())
+            updates = self.updates_of_job(self.runner.updates, made.instances, self.runner.data)
             writes = (last_succeeded(self.ref, last, made.instances, is_made_otherwise=is_late, updates=updates),)
         unchanged = (UNCHANGED_NOTE,) if self.runner.updates.is_nothing else ()
         return self.applied([ItemResult.done(item)], *writes, notes=(*made.notes, *unchanged))

@@ -19,6 +19,7 @@ from toolkit.ledger.batches.updates import JobUpdates, OutletUpdate
 from toolkit.planning.dataset_aliases import AmbiguousAlias
 from toolkit.printable import on_one_line
 from toolkit.process_runner.output_digest import output_digest
+from toolkit.process_runner.targets import PREPARE
 from toolkit.programs.port import NOTHING_CHANGED, StepEnd
 
 if TYPE_CHECKING:
@@ -132,11 +133,16 @@ class RunUpdates:
     @property
     def is_nothing(self) -> bool:
         """True if the steps have updated neither an output nor an outlet."""
-        return self._is_heeded and not any(self.listed.values())
+        return self._is_heeded and not self._removed and not any(self.listed.values())
+
+    @property
+    def _removed(self) -> frozenset[str]:
+        """The outputs that are removed before the first step: they have changed, whatever the steps report."""
+        return frozenset(each.name for each in self.plan.items if each.kind == PREPARE)
 
     def counts(self, name: str) -> bool:
         """Return whether an output, by its name, or an outlet, by its canonical URI, was updated."""
-        return not self._is_heeded or any(name in each for each in self.listed.values())
+        return not self._is_heeded or name in self._removed or any(name in each for each in self.listed.values())
 
     def updated(self, outputs: Sequence[PlannedOutput]) -> list[PlannedOutput]:
         """Return the outputs that were updated."""

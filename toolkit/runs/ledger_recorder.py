@@ -269,6 +269,8 @@ def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
     status.change(tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
     if outcome.retry_at is not None:
         retries.schedule(tx, _id(run), outcome.retry_at)
+    for write in outcome.writes:
+        write(tx, _id(run))
 
 
 def _id(run: RecordedRun) -> int:

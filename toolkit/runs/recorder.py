@@ -46,6 +46,10 @@ class RecordedRun:
     taken_over: tuple[Run, ...] = ()
 
 
+LedgerWrite = Callable[[Transaction, int], None]
+"""Written for a run, whose number is given, in the transaction that records what it did."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunOutcome:
     """Outcome of a run.
@@ -55,12 +59,14 @@ class RunOutcome:
         reason: why; None: it simply succeeded.
         exit_code: that the run alone gives its process.
         retry_at: when it is to be tried again by itself; None: it is not.
+        writes: what else the ledger keeps of the end, in the same transaction; nothing without a ledger.
     """
 
     status: RunStatus
     reason: str | None = None
     exit_code: int | None = None
     retry_at: datetime | None = None
+    writes: Sequence[LedgerWrite] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,10 +82,6 @@ class HeartbeatReply:
     renewed: frozenset[int] = frozenset()
     lost: Mapping[int, str] = field(default_factory=dict)
     requests: tuple[Request, ...] = ()
-
-
-LedgerWrite = Callable[[Transaction, int], None]
-"""Written for a run, whose number is given, in the transaction that records what it did."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
