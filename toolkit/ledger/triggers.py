@@ -113,9 +113,13 @@ def lock(tx: Transaction, consumers: Collection[str]) -> dict[str, TriggerCursor
     found = {}
     for chunk in in_chunks(sorted(consumers)):
         cursor = consumer_cursor.c
-        wanted = sa.select(cursor.consumer, cursor.sequence, cursor.is_waiting, cursor.digest).where(cursor.consumer.in_(chunk))
+        wanted = sa.select(cursor.consumer, cursor.sequence, cursor.is_waiting, cursor.digest).where(
+            cursor.consumer.in_(chunk)
+        )
         for row in tx.execute(tx.locked(wanted.order_by(cursor.consumer))):
-            found[row.consumer] = TriggerCursor(sequence=row.sequence, is_waiting=row.is_waiting, digest=row.digest or "")
+            found[row.consumer] = TriggerCursor(
+                sequence=row.sequence, is_waiting=row.is_waiting, digest=row.digest or ""
+            )
     return found
 
 

@@ -119,7 +119,9 @@ class TriggerDecider:
 
 def _to_decide(consumers: Sequence[TriggerConsumer], positions: TriggerPositions) -> list[TriggerConsumer]:
     """Return the consumers that need a decision, in the order in which their cursors are locked."""
-    return sorted((each for each in consumers if positions.needs_decision(each.name, each.digest)), key=lambda each: each.name)
+    return sorted(
+        (each for each in consumers if positions.needs_decision(each.name, each.digest)), key=lambda each: each.name
+    )
 
 
 def _subscribe(tx: Transaction, consumers: Sequence[TriggerConsumer]) -> None:
