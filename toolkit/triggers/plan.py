@@ -243,7 +243,10 @@ def _plan(
         before=before,
         suspension=suspension,
         known=known,
-        **sorted_out,
+        due=sorted_out["due"],
+        delayed=sorted_out["delayed"],
+        refused=sorted_out["refused"],
+        killed=sorted_out["killed"],
     )
 
 
