@@ -71,13 +71,21 @@ def emit(
     """Announce that a dataset, or an instance of it, was updated; the next trigger run starts what waits for it."""
     from dataclasses import replace
 
-    from toolkit.management.external_events import checked_extra, checked_id, emit_update, external_update
+    from toolkit.clock import SystemClock
+    from toolkit.management.external_events import (
+        checked_extra,
+        checked_id,
+        emit_update,
+        external_update,
+        refuse_future,
+    )
     from toolkit.rendering.events import emitted_document, emitted_line
     from toolkit.runs.recorder import current_user
 
     token, extra = checked_id(token), checked_extra(extra)
     with repo.opened(writing=True) as (ledger, repository):
         update = replace(external_update(repository, uri, key), extra=extra, idempotency_key=token)
+        refuse_future(update, SystemClock().now())
         emitted = emit_update(ledger, update, current_user())
     print_answer(repo.output, emitted_document(emitted), emitted_line(emitted))
 

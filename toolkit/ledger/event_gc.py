@@ -62,13 +62,16 @@ def collect(
 
     Args:
         tx: the transaction.
-        live: triggers of the config repo; the cursors of others are removed.
+        live: triggers of the config repo; the cursors of others are removed, unless they have moved since `before`.
         is_named: whether the config repo names a dataset, by its canonical URI.
         before: only events that were recorded earlier are removed.
         is_dry: nothing is removed.
     """
-    cursors = {row.consumer: row.sequence for row in tx.execute(_CURSORS if is_dry else tx.locked(_CURSORS))}
-    left = sorted(name for name in cursors if is_trigger(name) and name not in live.names)
+    rows = tx.execute(_CURSORS if is_dry else tx.locked(_CURSORS)).all()
+    cursors = {row.consumer: row.sequence for row in rows}
+    # a younger cursor may be of a process that this checkout does not have yet
+    still = {row.consumer for row in rows if row.moved_at < before}
+    left = sorted(name for name in still if is_trigger(name) and name not in live.names)
     read = {name: at for name, at in cursors.items() if name not in left}
     read |= {name: 0 for name in live.from_earliest if name not in cursors}
     slowest = min(read, key=lambda name: (read[name], name), default="")
@@ -87,7 +90,9 @@ def collect(
     return CollectedGarbage(events=number, consumers=tuple(left), datasets=tuple(gone), floor=floor, slowest=slowest)
 
 
-_CURSORS = sa.select(consumer_cursor.c.consumer, consumer_cursor.c.sequence).order_by(consumer_cursor.c.consumer)
+_CURSORS = sa.select(consumer_cursor.c.consumer, consumer_cursor.c.sequence, consumer_cursor.c.moved_at).order_by(
+    consumer_cursor.c.consumer
+)
 
 
 def _newest(tx: Transaction) -> int:

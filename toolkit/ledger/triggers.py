@@ -42,10 +42,12 @@ class TriggerCursor:
     Attributes:
         sequence: the last event that it has read.
         is_waiting: a run is due and could not be created yet, so that it is looked at again without new events.
+        digest: of the trigger as the last decision knew it.
     """
 
     sequence: int
     is_waiting: bool
+    digest: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,14 +62,20 @@ class TriggerPositions:
     newest: int
     cursors: Mapping[str, TriggerCursor]
 
-    def needs_decision(self, consumer: str) -> bool:
-        """Return whether a consumer is new, has events to read, or has a run that waits."""
+    def needs_decision(self, consumer: str, digest: str) -> bool:
+        """Return whether a consumer is new or edited, has events to read, or has a run that waits."""
         cursor = self.cursors.get(consumer)
-        return cursor is None or cursor.is_waiting or cursor.sequence < self.newest
+        if cursor is None or cursor.is_waiting or cursor.sequence < self.newest:
+            return True
+        return cursor.digest != digest
 
 
 _POSITIONS = sa.select(
-    event_counter.c.last_sequence, consumer_cursor.c.consumer, consumer_cursor.c.sequence, consumer_cursor.c.is_waiting
+    event_counter.c.last_sequence,
+    consumer_cursor.c.consumer,
+    consumer_cursor.c.sequence,
+    consumer_cursor.c.is_waiting,
+    consumer_cursor.c.digest,
 ).outerjoin_from(event_counter, consumer_cursor, consumer_cursor.c.consumer.startswith(_PREFIX))
 
 
@@ -75,25 +83,27 @@ def positions(tx: Transaction) -> TriggerPositions:
     """Return how far all triggers are; one statement, whatever their number."""
     rows = tx.execute(_POSITIONS).all()
     cursors = {
-        row.consumer: TriggerCursor(sequence=row.sequence, is_waiting=row.is_waiting)
+        row.consumer: TriggerCursor(sequence=row.sequence, is_waiting=row.is_waiting, digest=row.digest or "")
         for row in rows
         if row.consumer is not None
     }
     return TriggerPositions(newest=rows[0].last_sequence, cursors=cursors)
 
 
-def subscribe(tx: Transaction, starts: Mapping[str, int]) -> None:
+def subscribe(tx: Transaction, starts: Mapping[str, int], digests: Mapping[str, str] | None = None) -> None:
     """Let new consumers begin to read.
 
     Args:
         tx: the transaction.
         starts: the last event that does not count, by the name of the consumer; 0: all count. A consumer that is
             there already stays where it is.
+        digests: of the triggers, by the same name.
     """
     if starts:
         moved = {"moved_at": tx.now(), "is_waiting": False}
         rows: list[dict[str, object]] = [
-            {"consumer": name, "sequence": starts[name], **moved} for name in sorted(starts)
+            {"consumer": name, "sequence": starts[name], "digest": (digests or {}).get(name), **moved}
+            for name in sorted(starts)
         ]
         tx.execute(InsertOr(consumer_cursor), rows)
 
@@ -103,9 +113,13 @@ def lock(tx: Transaction, consumers: Collection[str]) -> dict[str, TriggerCursor
     found = {}
     for chunk in in_chunks(sorted(consumers)):
         cursor = consumer_cursor.c
-        wanted = sa.select(cursor.consumer, cursor.sequence, cursor.is_waiting).where(cursor.consumer.in_(chunk))
+        wanted = sa.select(cursor.consumer, cursor.sequence, cursor.is_waiting, cursor.digest).where(
+            cursor.consumer.in_(chunk)
+        )
         for row in tx.execute(tx.locked(wanted.order_by(cursor.consumer))):
-            found[row.consumer] = TriggerCursor(sequence=row.sequence, is_waiting=row.is_waiting)
+            found[row.consumer] = TriggerCursor(
+                sequence=row.sequence, is_waiting=row.is_waiting, digest=row.digest or ""
+            )
     return found
 
 
@@ -196,6 +210,7 @@ class ConsumerStep:
         before: what waited before.
         after: what waits now.
         dropped: what is over without a run.
+        digest: of the trigger; empty: it stays as it is.
     """
 
     consumer: str
@@ -204,6 +219,7 @@ class ConsumerStep:
     before: Sequence[Pending] = ()
     after: Sequence[Pending] = ()
     dropped: Sequence[Dropped] = ()
+    digest: str = ""
 
 
 def record(tx: Transaction, steps: Sequence[ConsumerStep]) -> None:
@@ -231,13 +247,14 @@ _DROP = InsertOr(trigger_dropped)
 def _move(tx: Transaction, steps: Sequence[ConsumerStep]) -> None:
     """Move cursors forward: all that come to the same place by one statement for some hundreds of them."""
     at = tx.now()
-    places: dict[tuple[int, bool], list[str]] = {}
+    places: dict[tuple[int, bool, str], list[str]] = {}
     for each in steps:
-        places.setdefault((each.sequence, each.is_waiting), []).append(each.consumer)
+        places.setdefault((each.sequence, each.is_waiting, each.digest), []).append(each.consumer)
     cursor = consumer_cursor.c
-    for (sequence, is_waiting), names in sorted(places.items()):
+    for (sequence, is_waiting, digest), names in sorted(places.items()):
         for chunk in in_chunks(names):
             moved = sa.update(consumer_cursor).values(sequence=sequence, is_waiting=is_waiting, moved_at=at)
+            moved = moved.values(digest=digest) if digest else moved
             tx.execute(moved.where(cursor.consumer.in_(chunk), cursor.sequence <= sequence))
 
 

@@ -18,6 +18,8 @@ from toolkit.management.locations import chosen_clusters
 from toolkit.planning.dataset_aliases import DatasetAliases
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.entities import Feed, Repository
     from toolkit.ledger.database import Ledger, Transaction
 
@@ -42,6 +44,23 @@ class FeedByName(InvalidInput):
         self.feed = feed.name
         uris = " or ".join(feed_uri(feed.name, each.name) for each in feed.clusters)
         super().__init__(f"{feed.name} is a feed; expected the URI of its dataset: {uris}")
+
+
+class FutureUpdate(InvalidInput):
+    """An instance of `--key` whose time has not come.
+
+    Args:
+        key: of the instance.
+        now: the present instant.
+    """
+
+    code = "future_update"
+
+    def __init__(self, *, key: str, now: datetime) -> None:
+        self.key = key
+        super().__init__(
+            f"--key: found {key}, a time to come; expected one that is not after now, {format_instant(now)}"
+        )
 
 
 class BadExtra(InvalidInput):
@@ -112,6 +131,17 @@ def external_update(repository: Repository, uri: str, key: str | None = None) ->
     if instant is not None:
         feed.instances_on(dataset.cluster).index(instant)
     return replace(update, feed=dataset.feed, cluster=dataset.cluster)
+
+
+def refuse_future(update: ExternalUpdate, now: datetime) -> None:
+    """Refuse the update of an instance whose time has not come.
+
+    Raises:
+        FutureUpdate: it is later than now.
+    """
+    present = now.replace(second=0, microsecond=0)
+    if update.instance_key and parse_instant(update.instance_key) > present:
+        raise FutureUpdate(key=update.instance_key, now=present)
 
 
 def checked_extra(text: str | None) -> str | None:

@@ -136,12 +136,16 @@ class TriggeredRun:
     Attributes:
         process_key: its instance; empty: with `by: any_update` the caller gives it the time of its newest event.
         causes: the events that it consumes, in order of commit.
+        pending: the same as they wait, each for its process instance.
+        replaced: what waits for older runs that it stands for, dropped once it is created (`coalesce: latest`).
         first_key: of the range that it stands for; empty: it stands for itself.
         chain: number of triggered runs in a row, this one among them.
     """
 
     process_key: str
     causes: Sequence[Update]
+    pending: Sequence[Pending]
+    replaced: Sequence[Pending] = ()
     first_key: str = ""
     chain: int = 1
 

@@ -73,9 +73,10 @@ def decide(
     chosen, coalesced = _coalesced(rule, runnable) if open_slots else ([], [])
     started = _in_order(rule, chosen)[:open_slots]
     over = {id(each) for due in (*started, *coalesced) for each in due.pending}
-    drops = [Dropped(pending=each, reason=Ignored.COALESCED) for due in coalesced for each in due.pending]
+    replaced = [each for due in coalesced for each in due.pending]
+    drops = [Dropped(pending=each, reason=Ignored.COALESCED) for each in replaced]
     return TriggerDecision(
-        runs=tuple(due.run() for due in started),
+        runs=tuple(due.run(replaced) for due in started),
         dropped=(*intake.dropped, *drops),
         pending=tuple(each for each in intake.live if id(each) not in over),
         clock_skew=_clock_skew(rule, pending, new, now),
@@ -185,11 +186,13 @@ class _Due:
     pending: Sequence[Pending]
     first_key: str = ""
 
-    def run(self) -> TriggeredRun:
+    def run(self, replaced: Sequence[Pending]) -> TriggeredRun:
         causes = {each.update.sequence: each.update for each in self.pending}
         return TriggeredRun(
             process_key=self.process_key,
             causes=tuple(causes[sequence] for sequence in sorted(causes)),
+            pending=tuple(self.pending),
+            replaced=tuple(replaced),
             first_key=self.first_key,
             chain=1 + max(each.chain for each in causes.values()),
         )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant, parse_instant
+from toolkit.el.errors import OutOfRange
 from toolkit.el.frequency import shift
 from toolkit.entities import Order
 from toolkit.entities.trigger_vocabulary import ScheduleMode
@@ -18,7 +20,6 @@ from toolkit.process_runner.targets import ProcessTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from toolkit.ledger.runs.instances import NewestAttempt
     from toolkit.planning.process_io import ProcessSite
@@ -27,6 +28,7 @@ Known = Mapping[str, "NewestAttempt"]
 """The newest attempt of each instance, by key; of one that is left out nothing was recorded."""
 
 
+_END = datetime.max.replace(tzinfo=UTC, second=0, microsecond=0)
 _OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.SKIPPED)
 """States of instances to start; the owner of a running one may be dead, which the start finds out."""
 _NOT_BEGUN = (RunStatus.WAITING, RunStatus.SKIPPED)
@@ -183,10 +185,18 @@ def _candidate(
     target = ProcessTarget(
         site=site,
         nominal_time=instant,
-        waits_until=shift(max(instant, since), process.effective_timeout, 1, process.timezone),
+        waits_until=_waits_until(site, max(instant, since)),
         is_forced=is_forced,
         retries=retries + 1 if is_retried else retries if is_taken_up else 0,
         is_off_grid=instant not in process.instances_on(site.cluster.name),
     )
     seen = 0 if newest is None else newest.run_id if is_over else newest.run_id - 1
     return QueuedInstance(target=target, seen=seen)
+
+
+def _waits_until(site: ProcessSite, since: datetime) -> datetime:
+    """Return the end of the wait; an instance at the end of the calendar must not end the pass of all others."""
+    try:
+        return shift(since, site.process.effective_timeout, 1, site.process.timezone)
+    except OutOfRange:
+        return _END

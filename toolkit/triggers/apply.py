@@ -119,13 +119,16 @@ class TriggerDecider:
 
 def _to_decide(consumers: Sequence[TriggerConsumer], positions: TriggerPositions) -> list[TriggerConsumer]:
     """Return the consumers that need a decision, in the order in which their cursors are locked."""
-    return sorted((each for each in consumers if positions.needs_decision(each.name)), key=lambda each: each.name)
+    return sorted(
+        (each for each in consumers if positions.needs_decision(each.name, each.digest)), key=lambda each: each.name
+    )
 
 
 def _subscribe(tx: Transaction, consumers: Sequence[TriggerConsumer]) -> None:
     positions = triggers.positions(tx)
     new = [each for each in consumers if each.name not in positions.cursors]
-    triggers.subscribe(tx, {each.name: each.start(positions.newest) for each in new})
+    starts = {each.name: each.start(positions.newest) for each in new}
+    triggers.subscribe(tx, starts, {each.name: each.digest for each in new})
 
 
 def _parts(consumers: Sequence[TriggerConsumer]) -> Iterator[Sequence[TriggerConsumer]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,6 +45,11 @@ class TriggerConsumer:
     def rule(self) -> TriggerRule:
         """The compiled trigger."""
         return self.compile()
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of its definition: of another one, the updates that wait are looked at again."""
+        return hashlib.sha256(repr((self.trigger, self.schedule)).encode()).hexdigest()
 
     def start(self, newest: int) -> int:
         """Return the last event that does not count for a new consumer.

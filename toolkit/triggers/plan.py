@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ class DueRun:
 
     def waiting(self) -> Iterator[Pending]:
         """Yield its events as updates that go on waiting."""
-        yield from (Pending(update=each, process_key=self.run.process_key) for each in self.run.causes)
+        yield from self.run.pending
 
     def dropped(self, reason: Ignored) -> Iterator[Dropped]:
         """Yield its events as updates that are over without a run."""
@@ -64,6 +64,7 @@ class ConsumerPlan:
         before: what waited before.
         sequence: the last event that it has read now.
         suspension: why the process is suspended; empty: it is not.
+        digest: of the trigger, if it has been edited since the last decision; empty: it has not.
         known: the newest attempts at the instances of all decided runs.
     """
 
@@ -76,26 +77,34 @@ class ConsumerPlan:
     decision: TriggerDecision = field(default_factory=TriggerDecision)
     before: Sequence[Pending] = ()
     suspension: str = ""
+    digest: str = ""
     known: Mapping[RunKey, Run] = field(default_factory=dict, repr=False)
 
     @property
     def step(self) -> ConsumerStep:
         """The change of the consumer in the ledger."""
         delayed = [each for run in self.delayed for each in run.waiting()]
-        after = sorted((*self.decision.pending, *delayed), key=lambda each: each.update.sequence)
+        replaced = [each for run in (*self.delayed, *self.refused, *self.killed) for each in run.run.replaced]
+        stays = {_place(each) for each in replaced}
+        after = sorted((*self.decision.pending, *delayed, *replaced), key=lambda each: each.update.sequence)
         may_be_due = bool(self.decision.pending) and (bool(self.suspension) or self.consumer.waits_for_more_than_events)
         return ConsumerStep(
             consumer=self.consumer.name,
             sequence=self.sequence,
-            is_waiting=bool(delayed) or may_be_due,
+            is_waiting=bool(delayed or replaced) or may_be_due,
             before=self.before,
             after=after,
+            digest=self.digest,
             dropped=(
-                *self.decision.dropped,
+                *(each for each in self.decision.dropped if _place(each.pending) not in stays),
                 *(each for run in self.refused for each in run.dropped(Ignored.CHAIN_TOO_LONG)),
                 *(each for run in self.killed for each in run.dropped(Ignored.KILLED)),
             ),
         )
+
+
+def _place(each: Pending) -> tuple[int, str]:
+    return each.update.sequence, each.process_key
 
 
 def plan(
@@ -118,7 +127,9 @@ def plan(
         for each in consumers
     }
     new = _new_updates(tx, consumers, reads, positions.newest)
-    waiting = triggers.pending(tx, [name for name in reads if new[name] or _is_waiting(cursors.get(name))])
+    edited = {each.name: each.digest for each in consumers if _is_edited(each, cursors.get(each.name))}
+    looked_at = [name for name in reads if new[name] or name in edited or _is_waiting(cursors.get(name))]
+    waiting = triggers.pending(tx, looked_at)
     suspended = _suspended(tx, consumers)
     taken = _under_way(tx, [each for each in consumers if each.name in waiting or new[each.name]])
     decided = []
@@ -132,13 +143,20 @@ def plan(
         decided.append((each, before, decision))
     known = queries.newest_of(tx, {each.key(run.instance_key) for each, _, found in decided for run in _due(found)})
     return [
-        _plan(each, before, decision, known, positions.newest, suspended.get(each.process, ""))
+        replace(
+            _plan(each, before, decision, known, positions.newest, suspended.get(each.process, "")),
+            digest=edited.get(each.name, ""),
+        )
         for each, before, decision in decided
     ]
 
 
 def _is_waiting(cursor: TriggerCursor | None) -> bool:
     return cursor is not None and cursor.is_waiting
+
+
+def _is_edited(consumer: TriggerConsumer, cursor: TriggerCursor | None) -> bool:
+    return cursor is not None and cursor.digest != consumer.digest
 
 
 def _new_updates(
@@ -225,7 +243,10 @@ def _plan(
         before=before,
         suspension=suspension,
         known=known,
-        **sorted_out,
+        due=sorted_out["due"],
+        delayed=sorted_out["delayed"],
+        refused=sorted_out["refused"],
+        killed=sorted_out["killed"],
     )
 
 

@@ -100,6 +100,15 @@ def test_the_cursor_of_a_process_that_left_goes_and_holds_nothing_back(ledger: L
     assert ledger.read(triggers.positions).cursors.keys() == {SUMS}
 
 
+def test_a_cursor_that_has_moved_lately_stays_with_what_waits(ledger: Ledger) -> None:
+    _emit(ledger, *[MONDAY] * 3)
+    _read(ledger, GONE, 1)
+    _read(ledger, SUMS, 3)
+    found = _collect(ledger, SUMS, days=1)
+    assert (found.consumers, found.floor, found.slowest) == ((), 1, GONE)
+    assert ledger.read(triggers.positions).cursors.keys() == {SUMS, GONE}
+
+
 def test_all_events_of_a_dataset_that_no_commit_names_go(ledger: Ledger) -> None:
     _emit(ledger, MONDAY, MONDAY, TUESDAY, dataset="left")
     _emit(ledger, MONDAY, dataset="unread")

@@ -231,6 +231,49 @@ def test_open_attempts_are_what_is_ready_waits_or_runs_and_retries_that_are_due(
     assert ledger.read(lambda tx: open_attempts(tx, LifeCycle.EXECUTION, "backup", now)) == {}
 
 
+def test_a_delayed_run_of_a_range_leaves_each_update_to_its_own_instance(ledger: Ledger) -> None:
+    report = consumer("report", "clicks", coalesce=Coalesce.RANGE)
+    update(ledger, "clicks", DAYS[1])
+    decide(ledger, report)
+    update(ledger, "clicks", DAYS[0])
+    update(ledger, "clicks", DAYS[1])
+    assert created(decide(ledger, report)) == []
+    assert created(decide(ledger, report)) == []
+    assert (dropped(ledger), pending(ledger)) == ({}, [(REPORT, 2), (REPORT, 3)])
+    ended(ledger, report, DAYS[1])
+    assert created(decide(ledger, report)) == [("report", DAYS[1], (2, 3))]
+
+
+def test_what_the_latest_run_stands_for_stays_while_that_is_delayed(ledger: Ledger) -> None:
+    report = consumer("report", "clicks", coalesce=Coalesce.LATEST)
+    update(ledger, "clicks", DAYS[1])
+    decide(ledger, report)
+    update(ledger, "clicks", DAYS[0])
+    update(ledger, "clicks", DAYS[1])
+    assert created(decide(ledger, report)) == []
+    assert (dropped(ledger), pending(ledger)) == ({}, [(REPORT, 2), (REPORT, 3)])
+    ended(ledger, report, DAYS[1])
+    assert created(decide(ledger, report)) == [("report", DAYS[1], (3,))]
+    assert (dropped(ledger), pending(ledger)) == ({2: "coalesced"}, [])
+
+
+def test_what_a_refused_latest_run_stands_for_starts_the_run_before(ledger: Ledger) -> None:
+    report = consumer("report", "clicks", coalesce=Coalesce.LATEST, max_chain=1)
+    update(ledger, "clicks", DAYS[0])
+    update(ledger, "clicks", DAYS[1], chain=1)
+    assert created(decide(ledger, report)) == []
+    assert (dropped(ledger), pending(ledger)) == ({2: "chain_too_long"}, [(REPORT, 1)])
+    assert created(decide(ledger, report)) == [("report", DAYS[0], (1,))]
+
+
+def test_an_edited_trigger_looks_at_what_waits_without_a_new_event(ledger: Ledger) -> None:
+    update(ledger, "clicks")
+    assert created(decide(ledger, consumer("report", "clicks", "sales"))) == []
+    edited = consumer("report", "clicks", "sales", is_all=False)
+    assert created(decide(ledger, edited)) == [("report", DAYS[0], (1,))]
+    assert decide(ledger, edited) == []
+
+
 def test_cursors_never_go_back(ledger: Ledger) -> None:
     update(ledger, "clicks")
     decide(ledger, consumer("report", "clicks"))

@@ -130,3 +130,10 @@ def test_bad_input_is_one_message_and_exit_code_2(
     assert message in ran.err
     assert "secret" not in ran.err.replace("the secret if git", "")
     assert cli_ledger.read(events.newest) == 0
+
+
+def test_an_instance_whose_time_has_not_come_is_not_announced(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    refused = feedctl("event", "emit", ORDERS, "--key", "9999-12-31T00:40Z")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--key: found 9999-12-31T00:40Z, a time to come; expected one that is not after now, " in refused.err
+    assert cli_ledger.read(events.newest) == 0

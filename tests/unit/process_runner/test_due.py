@@ -155,3 +155,12 @@ def test_an_ordered_instance_may_be_of_a_time_that_the_frequency_does_not_have()
 def test_the_order_of_the_trigger_wins_over_that_of_the_process() -> None:
     known = dict([attempt(0, RunStatus.READY), attempt(1, RunStatus.READY)])
     assert hours(triggered(known, ScheduleMode.NEVER, replace(ON_CLICKS, order=Order.LIFO))) == [1, 0]
+
+
+def test_an_ordered_instance_at_the_end_of_the_calendar_waits_until_that() -> None:
+    of = site()
+    by_data = replace(of, process=replace(of.process, schedule=ScheduleMode.NEVER))
+    ((_, newest),) = [attempt(1, RunStatus.READY)]
+    key = "9999-12-31T23:40Z"
+    line = queue_of_due(by_data, TWO, {key: replace(newest, instance_key=key)}, NOON)
+    assert [each.target.waits_until.year for each in line.candidates] == [9999]

@@ -49,6 +49,7 @@ consumer_cursor = sa.Table(
         comment="of a trigger: a run is due, and waits for its time, a place, or the end of an earlier run",
     ),
     sa.Column("moved_at", UtcTime, nullable=False, comment="when"),
+    sa.Column("digest", sa.String(64), comment="of a trigger: of its definition at the last decision"),
     comment="how far each consumer of events is",
 )
 
