@@ -47,7 +47,7 @@ class _Java:
 
 @pytest.fixture
 def uri() -> Iterator[str]:
-    """Where something listens."""
+    """Return the URI of a server that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"thrift://127.0.0.1:{server.getsockname()[1]}"
 
