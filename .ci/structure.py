@@ -26,7 +26,7 @@ ALLOWED = {"toolkit/ledger/jobs"}
 OPENINGS = re.compile(r"(?:What|Those|Of|Who|Whoever|Whose|Whether|Where|All that|See)\b")
 """A function's docstring begins with a verb, that of a class or module with a noun; an override needs none."""
 OPENINGS_OF_TESTS = re.compile(r"(?:Whether|Where|All that)\b")
-"""Those of `OPENINGS` that the docstrings of tests no longer have."""
+"""Openings that are refused in tests too; the others of `OPENINGS` are refused in the product alone."""
 BANNED = re.compile(
     r"(?:^|_)(?:asked|told|said|stakes?|turns?|ways|whose|nobody|whoever|standing|lying|habits?|outlook|lifting|taking|"
     r"beginning|hears|heard|tells|gated?|gating|judge[ds]?|judging|admit|doomed|deeds)(?=_|$)"

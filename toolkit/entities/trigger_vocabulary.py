@@ -44,16 +44,16 @@ class Coalesce(StrEnum):
     ALL = "all"
     """The newest alone, with the events of all."""
     RANGE = "range"
-    """One for each range of consecutive instances, with the events of all of it; it is the range's newest."""
+    """One run for each range of consecutive instances: its newest instance, with the events of all of them."""
 
 
 class StartFrom(StrEnum):
     """First events of a new consumer."""
 
     NOW = "now"
-    """Those after its first look."""
+    """Events that are recorded after its first decision."""
     EARLIEST = "earliest"
-    """All that the ledger has."""
+    """All events in the ledger."""
 
 
 class OnPause(StrEnum):

@@ -16,6 +16,7 @@ from toolkit.el.dataset_uri import feed_uri
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import manifests
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.runs.rows import RUN_KEY
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import consumer_cursor, event, event_counter, run, trigger_cause
 from toolkit.ledger.vocabulary import EventKind
@@ -177,7 +178,7 @@ def chain_of(tx: Transaction, run_id: int) -> int:
 
 def _chain() -> sa.Select[tuple[int]]:
     this, earlier = run.alias("this"), run.alias("earlier")
-    is_same = sa.and_(*(earlier.c[name] == this.c[name] for name in _RUN_KEY))
+    is_same = sa.and_(*(earlier.c[name] == this.c[name] for name in RUN_KEY))
     triggered = (
         sa.select(sa.func.max(trigger_cause.c.run_id))
         .join_from(this, earlier, is_same & (earlier.c.run_id <= this.c.run_id))
@@ -189,7 +190,6 @@ def _chain() -> sa.Select[tuple[int]]:
     return sa.select(sa.func.max(event.c.chain)).select_from(causes).where(trigger_cause.c.run_id == triggered)
 
 
-_RUN_KEY = ("life_cycle", "entity", "cluster", "counterpart", "instance_key")
 _CHAIN = _chain()
 
 

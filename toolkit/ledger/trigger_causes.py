@@ -10,7 +10,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.rows import RunKey
+from toolkit.ledger.runs.rows import RUN_KEY, RunKey
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import event, run, trigger_cause
 
@@ -36,9 +36,6 @@ class Cause:
     chain: int
 
 
-_KEY = ("life_cycle", "entity", "cluster", "counterpart", "instance_key")
-
-
 _CAUSES = (
     sa.select(
         run.c.run_id.label("caused"),
@@ -51,7 +48,7 @@ _CAUSES = (
     )
     .join_from(run, trigger_cause, trigger_cause.c.run_id == run.c.run_id)
     .join(event, event.c.sequence == trigger_cause.c.sequence)
-    .where(*(run.c[name] == given(run.c[name], f"of_{name}") for name in _KEY))
+    .where(*(run.c[name] == given(run.c[name], f"of_{name}") for name in RUN_KEY))
     .order_by(run.c.run_id.desc(), event.c.sequence)
 )
 
@@ -61,7 +58,7 @@ def causes_of_instance(tx: Transaction, key: RunKey) -> list[Cause]:
 
     A retry is an attempt of its own that no event caused; it works for the events of the attempt before it.
     """
-    rows = tx.execute(_CAUSES, {f"of_{name}": getattr(key, name) for name in _KEY}).mappings().all()
+    rows = tx.execute(_CAUSES, {f"of_{name}": getattr(key, name) for name in RUN_KEY}).mappings().all()
     newest = rows[0]["caused"] if rows else None
     return [
         Cause(**{name: row[name] for name in Cause.__dataclass_fields__}) for row in rows if row["caused"] == newest

@@ -230,7 +230,7 @@ def record(tx: Transaction, steps: Sequence[ConsumerStep]) -> None:
         {**row, "reason": str(one.reason)}
         for each in steps
         for one in each.dropped
-        for row in _rows(each.consumer, [_place(one.pending)])
+        for row in _rows(each.consumer, [one.pending.place])
     ]
     _write(tx, _DROP, dropped)
     _move(tx, steps)
@@ -263,14 +263,10 @@ def _write(tx: Transaction, statement: sa.Executable, rows: list[dict[str, objec
         tx.execute(statement, rows)
 
 
-def _place(each: Pending) -> _Place:
-    return each.update.sequence, each.process_key
-
-
 def _gone(before: Iterable[Pending], after: Iterable[Pending]) -> Iterator[_Place]:
     """Yield what is in the first and not in the second."""
-    left = {_place(each) for each in after}
-    yield from (place for place in map(_place, before) if place not in left)
+    left = {each.place for each in after}
+    yield from (each.place for each in before if each.place not in left)
 
 
 def _rows(consumer: str, places: Iterable[_Place]) -> Iterator[dict[str, object]]:

@@ -128,6 +128,11 @@ class Pending:
     update: Update
     process_key: str = ""
 
+    @property
+    def place(self) -> tuple[int, str]:
+        """The number of its event and the process instance, which no two of a consumer share."""
+        return self.update.sequence, self.process_key
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriggeredRun:

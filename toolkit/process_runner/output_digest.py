@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_FILES = 100
 """An output of more files is compared by its listing: to ask for the checksum of each takes a call."""
 MOST_BYTES = 16 << 20
-"""Of a store without checksums so many bytes of an output are read; a larger one is compared by its listing."""
+"""Most bytes that are read of an output on a store without checksums; a larger one is compared by its listing."""
 _PIECE = 1 << 20
 
 

@@ -85,7 +85,7 @@ class ConsumerPlan:
         """The change of the consumer in the ledger."""
         delayed = [each for run in self.delayed for each in run.waiting()]
         replaced = [each for run in (*self.delayed, *self.refused, *self.killed) for each in run.run.replaced]
-        stays = {_place(each) for each in replaced}
+        stays = {each.place for each in replaced}
         after = sorted((*self.decision.pending, *delayed, *replaced), key=lambda each: each.update.sequence)
         may_be_due = bool(self.decision.pending) and (bool(self.suspension) or self.consumer.waits_for_more_than_events)
         return ConsumerStep(
@@ -96,15 +96,11 @@ class ConsumerPlan:
             after=after,
             digest=self.digest,
             dropped=(
-                *(each for each in self.decision.dropped if _place(each.pending) not in stays),
+                *(each for each in self.decision.dropped if each.pending.place not in stays),
                 *(each for run in self.refused for each in run.dropped(Ignored.CHAIN_TOO_LONG)),
                 *(each for run in self.killed for each in run.dropped(Ignored.KILLED)),
             ),
         )
-
-
-def _place(each: Pending) -> tuple[int, str]:
-    return each.update.sequence, each.process_key
 
 
 def plan(

@@ -1,4 +1,4 @@
-"""What a decision writes: cursors, waiting events, causes, and runs that are ready."""
+"""Writes of a decision: cursors, pending events, causes, and runs that are ready."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.attempts import job_of, may_follow, undo_retries
-from toolkit.ledger.runs.rows import Origin, Run, RunKey
+from toolkit.ledger.runs.rows import RUN_KEY, Origin, Run, RunKey
 from toolkit.ledger.statements import if_new
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import RunStatus
@@ -32,7 +32,7 @@ def order_by_data(
     at = tx.now()
     rows = [
         {
-            **{name: getattr(key, name) for name in _KEY},  # `asdict` takes ten times as long
+            **{name: getattr(key, name) for name in RUN_KEY},  # `asdict` takes ten times as long
             **{name: getattr(origin, name) for name in _ORIGIN},
             **_NO_JOB,
             **job_of(known.get(key)),
@@ -52,7 +52,7 @@ def order_by_data(
     return {each.key: each for each in added}
 
 
-_KEY, _ORIGIN = tuple(RunKey.__dataclass_fields__), tuple(Origin.__dataclass_fields__)
+_ORIGIN = tuple(Origin.__dataclass_fields__)
 
 
 _NO_JOB: Mapping[str, object] = dict.fromkeys(("process_id", "mode", "target_batch_id"))

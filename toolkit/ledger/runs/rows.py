@@ -31,6 +31,10 @@ class RunKey:
         return f"{self.life_cycle} of {self.entity} on {self.cluster}{other} for {self.instance_key}"
 
 
+RUN_KEY = tuple(RunKey.__dataclass_fields__)
+"""Columns of a run's key."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
     """Origin of a run: user, machine, and the state of the config repo that was read.
