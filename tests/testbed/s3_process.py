@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http
 import io
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -35,6 +37,10 @@ def filling(otherwise: _Wsgi) -> _Wsgi:
     return application
 
 
+# moto looks and writes in two steps: without this, of two writers with `If-None-Match` both can win.
+_conditional = threading.Lock()
+
+
 class _KeepAlive(MotoRequestHandler):
     """Unlike moto's own it keeps connections open and writes nothing for a request."""
 
@@ -55,7 +61,9 @@ class _KeepAlive(MotoRequestHandler):
         if self.headers.get("Expect", "").lower() == "100-continue":
             self.send_response_only(http.HTTPStatus.CONTINUE)
             self.end_headers()
-        pieces, status, headers = run_wsgi_app(self.server.app, self.make_environ(), buffered=True)
+        conditional = "If-None-Match" in self.headers or "If-Match" in self.headers
+        with _conditional if conditional else contextlib.nullcontext():
+            pieces, status, headers = run_wsgi_app(self.server.app, self.make_environ(), buffered=True)
         body = b"".join(pieces)
         if self.command != "HEAD":
             headers["Content-Length"] = str(len(body))
