@@ -10,6 +10,7 @@ from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import DeployMode, FirstRun
 
 _QUARTER = Frequency(unit=Unit.MINUTES, count=15)
+_FIVE_MINUTES = Frequency(unit=Unit.MINUTES, count=5)
 _MONTH = Frequency(unit=Unit.DAYS, count=30)
 
 
@@ -118,6 +119,7 @@ class Schedules:
         working_directory: where actions are started.
         log_directory: where cron keeps what they say; None: it mails that.
         look_again: how often what waits for data, or for a retry, is looked at.
+        triggers: how often data is polled, and the updates are looked at that start processes.
         watchdog: how often `feedctl status --stale` is run.
         cron_timezone: of the clock that cron goes by.
     """
@@ -132,6 +134,7 @@ class Schedules:
     working_directory: str | None = None
     log_directory: str | None = None
     look_again: Frequency = _QUARTER
+    triggers: Frequency = _FIVE_MINUTES
     watchdog: Frequency = _QUARTER
     cron_timezone: str = "UTC"
 

@@ -30,6 +30,8 @@ class ActionKind(StrEnum):
     """Another run of all feeds of a target: what was missing at a source has come."""
     HIVE_REPLICATION_AGAIN = "hive_replication_again"
     """The same for table feeds."""
+    TRIGGER = "trigger"
+    """Polls of data, and runs of the processes of a cluster that have a trigger."""
     WATCHDOG = "watchdog"
     """Check that everything has succeeded within its cadence."""
 

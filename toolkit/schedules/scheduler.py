@@ -103,6 +103,8 @@ class Scheduler:
         if ActionKind.PROCESS in kinds:
             what = "processes that wait for inputs, or for a retry"
             yield self._again(ActionKind.PROCESS_AGAIN, cluster, what, ("--all", "--due", "--cluster", cluster.name))
+        if any(process.trigger is not None for process in self._processes_on.get(cluster.name, ())):
+            yield self._triggers(cluster)
         for kind, again in _PULLS.items():
             if kind in kinds:
                 what = "feeds whose source had nothing yet"
@@ -115,6 +117,16 @@ class Scheduler:
             timetable=_every(self.settings.look_again, _AGAIN_MINUTE),
             command=self._submit(kind, options),
             description=f"look again at {what}, on {cluster.name}",
+        )
+
+    def _triggers(self, cluster: Cluster) -> ScheduledAction:
+        kind = ActionKind.TRIGGER
+        return ScheduledAction(
+            kind=kind,
+            cluster=cluster.name,
+            timetable=_every(self.settings.triggers, 0),
+            command=self._submit(kind, ("--due", "--poll", "--cluster", cluster.name)),
+            description=f"run what updates of its data start, on {cluster.name}",
         )
 
     def _watchdog(self) -> ScheduledAction:

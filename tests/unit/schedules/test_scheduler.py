@@ -80,6 +80,16 @@ def test_what_waits_is_looked_at_again_on_all_of_the_cluster() -> None:
     }
 
 
+def test_a_cluster_with_a_triggered_process_is_polled_and_its_triggers_are_evaluated() -> None:
+    triggered = PROCESS.replace("workflow:", "schedule: also\ntrigger: {all: [{feed: clicks}]}\nworkflow:", 1)
+    assert triggered != PROCESS
+    schedule = scheduled({"processes/clicks_hourly.yaml": triggered})
+    trigger = the(schedule, ActionKind.TRIGGER)
+    assert trigger.command[1:-4] == ("/opt/entrypoints/trigger.py", "--due", "--poll", "--cluster", "primary")
+    assert str(trigger.timetable.frequency) == "minutes(5)"
+    assert not [each for each in scheduled().actions if each.kind is ActionKind.TRIGGER]
+
+
 def test_retention_has_its_cadence_and_a_minute_of_its_own() -> None:
     retention = the(scheduled(), ActionKind.RETENTION)
     assert str(retention.timetable.frequency) == "days(1)"
