@@ -37,7 +37,7 @@ Newest = dict[str, NewestAttempt]
 def newest_attempts(tx: Transaction, span: InstanceSpan) -> dict[str, NewestAttempt]:
     """The newest attempt of each instance, by key; in one statement. Of an instance that is left out none began."""
     columns = [run.c[each.name] for each in fields(NewestAttempt)]
-    wanted = sa.select(*columns).where(*_within(run, span), run.c.attempt == _newest(span))
+    wanted = sa.select(*columns).where(*_within(run, span), run.c.attempt == _newest())
     return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
 
 
@@ -64,11 +64,15 @@ def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: date
     return found
 
 
-def _newest(span: InstanceSpan) -> sa.ScalarSelect[int]:
-    """The number of the newest attempt of the row around: one look into the index for each instance."""
+def _newest() -> sa.ScalarSelect[int]:
+    """Return the number of the newest attempt of the row around: one look into the index for each instance.
+
+    By equality alone: beside a range of keys, SQLite took the range and read all instances for each of them.
+    """
     other = run.alias("other")
-    same = other.c.instance_key == run.c.instance_key
-    return sa.select(sa.func.max(other.c.attempt)).where(*_within(other, span), same).correlate(run).scalar_subquery()
+    key = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
+    same = [other.c[name] == run.c[name] for name in key]
+    return sa.select(sa.func.max(other.c.attempt)).where(*same).correlate(run).scalar_subquery()
 
 
 def _within(table: sa.FromClause, span: InstanceSpan) -> list[sa.ColumnElement[bool]]:
