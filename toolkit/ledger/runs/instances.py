@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.queries import OPEN, InstanceSpan
+from toolkit.ledger.runs.queries import OPEN, InstanceSpan, is_newest
 from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import JobMode, LifeCycle, RunStatus
 
@@ -37,7 +37,7 @@ Newest = dict[str, NewestAttempt]
 def newest_attempts(tx: Transaction, span: InstanceSpan) -> dict[str, NewestAttempt]:
     """The newest attempt of each instance, by key; in one statement. Of an instance that is left out none began."""
     columns = [run.c[each.name] for each in fields(NewestAttempt)]
-    wanted = sa.select(*columns).where(*_within(run, span), run.c.attempt == _newest())
+    wanted = sa.select(*columns).where(*_within(span), is_newest())
     return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
 
 
@@ -64,24 +64,13 @@ def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: date
     return found
 
 
-def _newest() -> sa.ScalarSelect[int]:
-    """Return the number of the newest attempt of the row around: one look into the index for each instance.
-
-    By equality alone: beside a range of keys, SQLite took the range and read all instances for each of them.
-    """
-    other = run.alias("other")
-    key = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
-    same = [other.c[name] == run.c[name] for name in key]
-    return sa.select(sa.func.max(other.c.attempt)).where(*same).correlate(run).scalar_subquery()
-
-
-def _within(table: sa.FromClause, span: InstanceSpan) -> list[sa.ColumnElement[bool]]:
-    """The attempts of the span; a copy from another cluster is an action of its own."""
+def _within(span: InstanceSpan) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of the attempts of a span; a copy from another cluster is an action of its own."""
     return [
-        table.c.entity == span.subject.entity,
-        table.c.life_cycle == span.subject.life_cycle,
-        table.c.cluster == span.subject.cluster,
-        table.c.counterpart == "",
-        table.c.instance_key >= span.start_key,
-        table.c.instance_key < span.end_key,
+        run.c.entity == span.subject.entity,
+        run.c.life_cycle == span.subject.life_cycle,
+        run.c.cluster == span.subject.cluster,
+        run.c.counterpart == "",
+        run.c.instance_key >= span.start_key,
+        run.c.instance_key < span.end_key,
     ]
