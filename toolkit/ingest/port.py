@@ -1,0 +1,225 @@
+"""The port to a table that transactions are committed to; checked by `tests/contract/ingest_table`.
+
+One commit is atomic: its data files and its table properties become visible together, or neither does. Nothing here
+knows the ledger; who may commit and when is decided by `toolkit.ingest.committer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+WRITER_PROPERTY = "feedctl.writer."
+"""Prefix of the table properties that keep the progress of a named writer."""
+CLOSED_PROPERTY = "feedctl.closed-before"
+"""Table property: the instances of nominal times before this instant are closed (``2026-03-01T06:00Z``)."""
+TRANSACTIONS_KEY = "feedctl.transactions"
+"""Key of a snapshot's summary: the ids of its transactions, as ranges: ``3-7,12``."""
+
+Partition = tuple[str, ...]
+"""Values of the partition columns, in the order of the table's partition columns; () of a table without any."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """Column of a table.
+
+    Attributes:
+        name: as it is spelt in the table.
+        type: Spark's name of a primitive type: string, boolean, int, bigint, float, double, decimal(P,S), date,
+            timestamp (an instant, UTC), timestamp_ntz, binary.
+        is_required: a null is an error.
+    """
+
+    name: str
+    type: str
+    is_required: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableSpec:
+    """Definition of a table that does not exist yet.
+
+    Attributes:
+        columns: all columns, the partition columns included.
+        partition_columns: names of the columns with identity partitions, in their order.
+        location: URI of its directory; None: below the catalog's warehouse.
+        properties: further table properties.
+    """
+
+    columns: tuple[Column, ...]
+    partition_columns: tuple[str, ...] = ()
+    location: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataFile:
+    """A data file that was written and that no snapshot has yet, or one of the current snapshot.
+
+    Attributes:
+        uri: where it is.
+        partition: the partition of all its rows.
+        rows: in it.
+        bytes: its size.
+        token: what the adapter needs to commit it.
+    """
+
+    uri: str
+    partition: Partition
+    rows: int
+    bytes: int
+    token: Any = field(default=None, hash=False, compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableState:
+    """State of a table, as of one look at the catalog.
+
+    Attributes:
+        snapshot_id: the current snapshot; None: the table has none yet.
+        schema_id: changes with each change of columns.
+        columns: the current columns.
+        partition_columns: see `TableSpec`.
+        properties: the table properties whose names begin with ``feedctl.``.
+        snapshots: number of snapshots that are kept.
+    """
+
+    snapshot_id: int | None
+    schema_id: int
+    columns: tuple[Column, ...]
+    partition_columns: tuple[str, ...]
+    properties: Mapping[str, str] = field(hash=False)
+    snapshots: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Commit:
+    """Content of one atomic commit.
+
+    Attributes:
+        transactions: ids of the transactions whose data it has; recorded in the summary of the snapshot.
+        files: their data files, all written by `IngestTable.write`; without files only properties change.
+        properties: table properties to set.
+    """
+
+    transactions: tuple[int, ...] = ()
+    files: tuple[DataFile, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+class IngestTable(Protocol):
+    """A table of a catalog; one object may be used by several threads, and `commit` by one at a time.
+
+    Every call raises `toolkit.ingest.errors.CatalogUnreachable` when the catalog or the store does not answer,
+    `NoSuchIngestTable` when the table is gone, `StoreFailed` when the store refuses (full disk, permission).
+    """
+
+    @property
+    def name(self) -> str:
+        """``catalog.namespace.table``: the same for all processes that write to the table."""
+        ...
+
+    def state(self) -> TableState:
+        """Look at the catalog, and return the state of the table now."""
+        ...
+
+    def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
+        """Write rows to data files that nobody sees yet, one or more for each partition.
+
+        Args:
+            rows: columns by name, in any order, of the types of the table; absent ones are null.
+            name: the file names begin with it; unique for each call.
+
+        Raises:
+            SchemaChanged: the rows do not fit the columns of the table any more.
+        """
+        ...
+
+    def commit(self, commit: Commit, base: TableState) -> None:
+        """Make files and properties visible in one atomic commit on top of a state; also when only properties change.
+
+        Raises:
+            CommitConflict: the table is not in that state any more; nothing was committed.
+            SchemaChanged: the files do not fit the columns of the table any more; nothing was committed.
+            CommitUnknown: no answer came; whether it was committed has to be looked up by `committed`.
+        """
+        ...
+
+    def committed(self, transactions: Collection[int]) -> frozenset[int]:
+        """Look at the catalog, and return which of the transactions the snapshots of the table have.
+
+        Right for a transaction only while no snapshot that is newer than its intention was expired.
+        """
+        ...
+
+    def discard(self, files: Sequence[DataFile]) -> None:
+        """Remove data files that were written and will never be committed; those that are gone already are no error."""
+        ...
+
+    def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
+        """The data files of the current snapshot, of one partition or of all."""
+        ...
+
+    def rewrite(
+        self, partition: Partition, target_bytes: int, name: str, properties: Mapping[str, str], base: TableState
+    ) -> tuple[int, int]:
+        """Replace the small files of a partition by files of about a size, in one atomic commit; the rows stay the same.
+
+        Returns:
+            How many files were replaced, and by how many.
+
+        Raises:
+            CommitConflict, CommitUnknown: as `commit`.
+        """
+        ...
+
+    def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
+        """Forget snapshots; those of the last `keep_last` commits and those since `keep_since` stay.
+
+        Args:
+            older_than: younger snapshots stay, for readers that began with them.
+            keep_since: an unresolved transaction may be in a snapshot since then; None: there is none.
+            keep_last: at least 1.
+
+        Returns:
+            The number of snapshots that were expired.
+        """
+        ...
+
+    def unreferenced(self, *, older_than: datetime) -> Sequence[str]:
+        """URIs of files below the table's location that no snapshot or metadata file refers to, written before then."""
+        ...
+
+    def remove_unreferenced(self, uri: str) -> None:
+        """Remove one of these files, after checking once more that it is below the table's location."""
+        ...
+
+    def drop_partition(self, partition: Partition, base: TableState) -> int:
+        """Delete all rows of a partition in one atomic commit; returns the number of files that it had."""
+        ...
+
+
+class IngestCatalog(Protocol):
+    """A catalog of tables; raises as `IngestTable`."""
+
+    def open(self, namespace: str, table: str) -> IngestTable:
+        """Open a table.
+
+        Raises:
+            NoSuchIngestTable: it is not there.
+        """
+        ...
+
+    def create(self, namespace: str, table: str, spec: TableSpec) -> IngestTable:
+        """Create a table, and its namespace when it is missing; when another created it first, open that one."""
+        ...
+
+    def close(self) -> None:
+        """End the connections."""
+        ...
