@@ -134,7 +134,7 @@ class BadRecords(InvalidInput):
 
 
 class DataLost(Failed):
-    """What comes next in a source according to the progress is not there any more.
+    """The records that follow the progress in a source are not there any more.
 
     Args:
         source: its name.
@@ -152,7 +152,7 @@ class DataLost(Failed):
         )
 
 
-class SourceChanged(Failed):
+class UnitChanged(Failed):
     """A part of a source is not what it was when it was looked at, or read.
 
     Args:
@@ -160,7 +160,7 @@ class SourceChanged(Failed):
         change: what changed.
     """
 
-    code = "source_changed"
+    code = "unit_changed"
 
     def __init__(self, *, unit: str, change: str) -> None:
         self.unit, self.change = unit, change

@@ -1,1 +1,1 @@
-"""The ingest and compact actions: what a source has now is committed to a feed's table, and its instances are closed."""
+"""The ingest and compact actions: a source's records are committed to a feed's table, and its instances are closed."""

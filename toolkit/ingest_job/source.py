@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+
+Stores: TypeAlias = "Callable[[CanonicalPath], FileSystem]"
+"""The store that a path is on."""
 
 JsonValue = str | int | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 Progress = Mapping[str, JsonValue]
@@ -12,7 +19,7 @@ Progress = Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Unit:
+class SourceUnit:
     """Part of a source that is read from an offset to an end that was fixed when the source was looked at.
 
     Attributes:
@@ -20,12 +27,14 @@ class Unit:
         start: where reading goes on: bytes of a file, offsets of a topic.
         end: where it ends; None: it is unknown before it was read (standard input).
         identity: tells it from another unit of the same name: size and digest of a file, id of a topic.
+        change: what changed since it was ingested; such a unit is not read, and fails by itself. Empty: nothing.
     """
 
     name: str
     start: int
     end: int | None
     identity: str = ""
+    change: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,10 +52,15 @@ class Chunk:
     next: int
 
 
-class Source(Protocol):
-    """What an ingest reads; looked at once in a run."""
+class IngestSource(Protocol):
+    """Records that an ingest reads; looked at once in a run."""
 
-    def units(self, progress: Progress) -> Sequence[Unit]:
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return what the look found besides the units, for the user: files that are too young."""
+        ...
+
+    def units(self, progress: Progress) -> Sequence[SourceUnit]:
         """Look at the source, and return what is left to read according to the progress, oldest first.
 
         Raises:
@@ -55,16 +69,18 @@ class Source(Protocol):
         """
         ...
 
-    def read(self, unit: Unit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
+    def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
         """Read a unit from its start to its end, in chunks of at most so many records and about so many bytes.
 
+        A chunk that was yielded may be committed before the next is asked for, and is never ahead of what was read.
+
         Raises:
-            SourceChanged: the unit is not what it was when the source was looked at.
+            UnitChanged: the unit is not what it was when the source was looked at.
             RecordTooLong: a record has more bytes than the source allows.
         """
         ...
 
-    def advanced(self, progress: Progress, unit: Unit, reached: int, *, is_done: bool) -> Progress:
+    def advanced(self, progress: Progress, unit: SourceUnit, reached: int, *, is_done: bool) -> Progress:
         """Return the progress after the records before `reached` are committed.
 
         Args:
@@ -75,21 +91,25 @@ class Source(Protocol):
         """
         ...
 
-    def finished(self, progress: Progress) -> Sequence[Unit]:
+    def finished(self, progress: Progress) -> Sequence[SourceUnit]:
         """Return what was read to its end according to the progress, is still there, and is to be put away."""
         ...
 
-    def put_away(self, unit: Unit) -> str:
+    def put_away(self, unit: SourceUnit, stores: Stores) -> str:
         """Archive or delete a unit that was read to its end, after checking that it is still what was read.
+
+        Args:
+            unit: one of `finished`.
+            stores: the store that a path is on, open for changes.
 
         Returns:
             What was done, for people.
 
         Raises:
-            SourceChanged: it is not what was read; nothing was done.
+            UnitChanged: it is not what was read; nothing was done.
         """
         ...
 
     def close(self) -> None:
-        """End the connections."""
+        """End the connections; a later call opens new ones."""
         ...

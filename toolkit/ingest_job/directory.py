@@ -1,0 +1,272 @@
+"""Files of a directory as a source: each is read once, in whole lines, and put away when that is committed.
+
+The progress is ``{"done": {KEY: "SIZE-MILLISECONDS-DIGEST"}, "open": {KEY: [OFFSET, DIGEST]}}``. A key is the beginning
+of the SHA-256 of the file's URI, so that its size does not depend on names. A finished file is remembered while it is
+there. Of an open one the digest is that of the bytes before the offset: they are read again, and compared, before
+reading goes on behind them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from operator import attrgetter
+from typing import TYPE_CHECKING, BinaryIO
+
+from typing_extensions import override
+
+from toolkit.errors import InvalidInput
+from toolkit.ingest.errors import UnitChanged
+from toolkit.ingest_job.line_reader import BLOCK, LineReader
+from toolkit.ingest_job.put_away import archived, digest_of, removed
+from toolkit.ingest_job.source import Chunk, IngestSource, JsonValue, Progress, SourceUnit, Stores
+from toolkit.storage import Entry, FileKind, NotFound
+
+if TYPE_CHECKING:
+    from toolkit.el import CanonicalPath
+
+MOST_REMEMBERED = 20_000
+"""So many finished files are remembered at most: the progress is a property of the table, in each of its commits."""
+_HIDDEN = (".", "_")
+_UPLOADING = "._COPYING_"
+_KEY = 16
+_DIGEST = 24
+
+
+class TooManyFiles(InvalidInput):
+    """A directory has more finished files than are remembered.
+
+    Args:
+        directory: its URI.
+        found: so many files match the pattern.
+    """
+
+    code = "too_many_files"
+
+    def __init__(self, *, directory: str, found: int) -> None:
+        self.directory, self.found = directory, found
+        super().__init__(
+            f"{directory} has {found:,} files, and at most {MOST_REMEMBERED:,} are remembered with `after: keep`; "
+            f"set `after: archive` or `after: delete`, or move files that were ingested to another directory"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeenFile:
+    """A file of the listing.
+
+    Attributes:
+        path: where it is.
+        size: in bytes.
+        modified: its last change.
+    """
+
+    path: CanonicalPath
+    size: int
+    modified: datetime
+
+    @property
+    def mark(self) -> str:
+        """Return size and time of the last change as a text."""
+        return f"{self.size:x}-{round(self.modified.timestamp() * 1000):x}"
+
+
+@dataclass(kw_only=True)
+class DirectorySource(IngestSource):
+    """Files that match a pattern and have not changed for a while; used by one thread at a time.
+
+    Attributes:
+        directory: where they are.
+        pattern: of their names; with a slash, of the ways below the directory.
+        settle: so long a file must not have changed before it is read.
+        now: the present instant.
+        stores: the store that a path is on; nothing is changed through it.
+        after: ``keep``, ``archive`` or ``delete``.
+        archive: where files go with ``archive``.
+        most_bytes: of one record.
+    """
+
+    directory: CanonicalPath
+    pattern: str
+    settle: timedelta
+    now: datetime
+    stores: Stores
+    after: str = "keep"
+    archive: CanonicalPath | None = None
+    most_bytes: int = 64 << 20
+    _notes: list[str] = field(default_factory=list, init=False)
+    _there: dict[str, SeenFile] = field(default_factory=dict, init=False)
+    _read: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
+    _committed: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
+
+    @property
+    @override
+    def notes(self) -> Sequence[str]:
+        return self._notes
+
+    @override
+    def units(self, progress: Progress) -> Sequence[SourceUnit]:
+        files = sorted(self._listed(), key=attrgetter("modified", "path.path"))
+        self._there = {_key(str(each.path)): each for each in files}
+        if self.after == "keep" and len(files) > MOST_REMEMBERED:
+            raise TooManyFiles(directory=str(self.directory), found=len(files))
+        settled = [each for each in files if self.now - each.modified >= self.settle]
+        young = len(files) - len(settled)
+        self._notes = [f"{young} files changed less than {self.settle} ago: they are left to a later run"] * bool(young)
+        units = (self._unit(each, progress) for each in settled)
+        return [unit for unit in units if unit is not None]
+
+    def _entries(self) -> Iterator[Entry]:
+        system, is_deep = self.stores(self.directory), "/" in self.pattern
+        try:
+            yield from system.list_tree(self.directory) if is_deep else system.list(self.directory)
+        except NotFound:
+            if system.capabilities.directories:
+                raise  # else a directory from which all files were taken is not there any more
+
+    def _listed(self) -> Iterator[SeenFile]:
+        for entry in self._entries():
+            if entry.kind is FileKind.FILE and entry.modified is not None and self._matches(entry.name):
+                path = self.directory
+                for part in entry.name.split("/"):
+                    path = path.child(part)
+                if self.archive is None or not path.is_within(self.archive):
+                    yield SeenFile(path=path, size=entry.size, modified=entry.modified)
+
+    def _matches(self, name: str) -> bool:
+        """Return whether a way below the directory matches, part by part; hidden and uploading files never do."""
+        parts, patterns = name.split("/"), self.pattern.split("/")
+        if len(parts) != len(patterns) or any(part.startswith(_HIDDEN) for part in parts) or name.endswith(_UPLOADING):
+            return False
+        return all(map(fnmatchcase, parts, patterns))
+
+    def _unit(self, file: SeenFile, progress: Progress) -> SourceUnit | None:
+        """Return what is to be read of a file; None: it is finished, and still what was read."""
+        key, name = _key(str(file.path)), str(file.path)
+        done = _done(progress).get(key)
+        if done is None:
+            offset, digest = _open(progress).get(key, (0, ""))
+            self._committed[name] = (offset, digest)
+            change = "" if offset <= file.size else f"it has {file.size} bytes, of which {offset} were ingested"
+            return SourceUnit(name=name, start=offset, end=max(offset, file.size), identity=file.mark, change=change)
+        mark, _, digest = done.rpartition("-")
+        if mark == file.mark or (int(mark.split("-")[0], 16) == file.size and self._digest(file) == digest):
+            return None
+        change = "it was ingested with other content; give it another name, or remove it"
+        return SourceUnit(name=name, start=0, end=file.size, identity=file.mark, change=change)
+
+    def _digest(self, file: SeenFile) -> str:
+        return digest_of(self.stores(file.path), file.path)[:_DIGEST]
+
+    @override
+    def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
+        file, hashed = self._there[_key(unit.name)], hashlib.sha256()
+        with self.stores(file.path).read(file.path, length=unit.end) as stream:
+            first = 1 + _skip(stream, unit, hashed.update)
+            digest = self._committed.get(unit.name, (0, ""))[1]
+            if unit.start and hashed.hexdigest()[:_DIGEST] != digest:
+                raise UnitChanged(unit=unit.name, change=f"its first {unit.start} bytes are not those ingested before")
+            reader = LineReader(read=stream.read, unit=unit.name, most_bytes=self.most_bytes, line=first)
+            offset = unit.start
+            for lines in reader.lines(rows=rows, max_bytes=max_bytes):
+                hashed.update(lines.raw)
+                offset += len(lines.raw)
+                if offset == unit.end:
+                    self._check(file)
+                self._read[unit.name] = (offset, hashed.hexdigest()[:_DIGEST])
+                positions = range(lines.first, lines.first + len(lines.records))
+                yield Chunk(records=lines.records, positions=positions, next=offset)
+        if offset != unit.end:
+            raise UnitChanged(unit=unit.name, change=f"it ends after {offset} bytes; it had {unit.end}")
+        self._read[unit.name] = (offset, hashed.hexdigest()[:_DIGEST])
+
+    def _check(self, file: SeenFile) -> None:
+        """Look at a file again.
+
+        Raises:
+            UnitChanged: size or time are not those of the listing.
+        """
+        status = self.stores(file.path).status(file.path)
+        now = SeenFile(path=file.path, size=status.size, modified=status.modified)
+        if now.mark != file.mark:
+            change = f"it has {now.size} bytes of {now.modified}, and had {file.size} of {file.modified}"
+            raise UnitChanged(unit=str(file.path), change=change)
+
+    @override
+    def advanced(self, progress: Progress, unit: SourceUnit, reached: int, *, is_done: bool) -> Progress:
+        key, (offset, digest) = _key(unit.name), self._read[unit.name]
+        if offset != reached:
+            raise ValueError((unit.name, offset, reached))
+        self._committed[unit.name] = (offset, digest)
+        done: dict[str, JsonValue] = {k: text for k, text in _done(progress).items() if k in self._there}
+        half: dict[str, JsonValue] = {
+            k: [*each] for k, each in _open(progress).items() if k in self._there and k != key
+        }
+        if is_done:
+            done[key] = f"{self._there[key].mark}-{digest}"
+        else:
+            half[key] = [reached, digest]
+        return {"done": done, "open": half}
+
+    @override
+    def finished(self, progress: Progress) -> Sequence[SourceUnit]:
+        if self.after == "keep":
+            return ()
+        done = _done(progress)
+        return [
+            SourceUnit(name=str(file.path), start=file.size, end=file.size, identity=done[key])
+            for key, file in self._there.items()
+            if done.get(key, "").rpartition("-")[0] == file.mark
+        ]
+
+    @override
+    def put_away(self, unit: SourceUnit, stores: Stores) -> str:
+        file = self._there[_key(unit.name)]
+        expected = unit.identity.rpartition("-")[2]
+        digest = digest_of(self.stores(file.path), file.path)
+        if not digest.startswith(expected):
+            raise UnitChanged(unit=unit.name, change="its bytes are not those that were ingested")
+        self._check(file)
+        if self.archive is None:
+            removed(stores, file.path, self.directory)
+            what = "deleted"
+        else:
+            target = self.archive.child(f"{file.path.name}-{digest[:_KEY]}")
+            archived(stores, file.path, self.directory, target, digest)
+            what = f"moved to {target}"
+        del self._there[_key(str(file.path))]
+        return what
+
+    @override
+    def close(self) -> None:
+        """Do nothing: the stores belong to the run."""
+
+
+def _key(name: str) -> str:
+    """Return the key of a file in the progress."""
+    return hashlib.sha256(name.encode(errors="surrogateescape")).hexdigest()[:_KEY]
+
+
+def _done(progress: Progress) -> dict[str, str]:
+    """Return the finished files of a progress."""
+    found = progress.get("done", {})
+    return {key: str(text) for key, text in found.items()} if isinstance(found, dict) else {}
+
+
+def _open(progress: Progress) -> dict[str, tuple[int, str]]:
+    """Return offset and digest of the files of a progress that were not read to their ends."""
+    found = progress.get("open", {})
+    entries = found.items() if isinstance(found, dict) else ()
+    return {key: (int(str(entry[0])), str(entry[1])) for key, entry in entries if isinstance(entry, list)}
+
+
+def _skip(stream: BinaryIO, unit: SourceUnit, hashed: Callable[[bytes], None]) -> int:
+    """Read the bytes before the start of a unit; return how many lines they are."""
+    lines, left = 0, unit.start
+    while left and (data := stream.read(min(BLOCK, left))):
+        hashed(data)
+        lines, left = lines + data.count(b"\n"), left - len(data)
+    return lines
