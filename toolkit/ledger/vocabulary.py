@@ -20,6 +20,10 @@ class LifeCycle(StrEnum):
     """A feed's instance is written to a datasource."""
     REVIEW = "review"
     """A person decides about data of a feed's instance that were blocked."""
+    INGEST = "ingest"
+    """Records of a source are committed to a feed's table."""
+    COMPACTION = "compaction"
+    """Instances of a feed that is ingested are closed, and their small files merged."""
 
 
 class RunStatus(StrEnum):

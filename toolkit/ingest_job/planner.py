@@ -1,0 +1,80 @@
+"""The plan of an ingest: which units are read, which files are put away, and what is one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import ItemResult
+from toolkit.actions.progress import NOTHING, Volume
+from toolkit.ingest.errors import UnitChanged
+from toolkit.ingest_job.targets import PUT_AWAY, READ, IngestDetail, IngestItem, IngestPlan
+
+if TYPE_CHECKING:
+    from toolkit.ingest_job.source import IngestSource, Progress, SourceUnit
+
+GROUP_UNITS = 500
+"""So many units are one batch at most; each batch ends with a commit, and its files are put away."""
+
+
+def planned(blank: IngestPlan, source: IngestSource, progress: Progress, *, is_new: bool) -> IngestPlan:
+    """Return the plan of a target: files that an earlier run left, then groups of units, each followed by its files.
+
+    Args:
+        blank: of the target.
+        source: looked at now.
+        progress: of the table.
+        is_new: the table does not exist yet.
+    """
+    target, kind = blank.target, PUT_AWAY.get(blank.target.after)
+    units = source.units(progress)
+    changed = [IngestItem(kind=READ, unit=unit) for unit in units if unit.change]
+    items = [IngestItem(kind=kind, unit=unit) for unit in source.finished(progress)] if kind else []
+    for group in _grouped([unit for unit in units if not unit.change], target.limits.bytes):
+        items.extend(IngestItem(kind=READ, unit=unit) for unit in group)
+        items.extend(IngestItem(kind=kind, unit=unit) for unit in group if kind)
+    reads = [item for item in items if item.kind == READ]
+    new = (f"the table {target.table.name} is not there: the first commit creates it",) if is_new else ()
+    return replace(
+        blank,
+        detail=IngestDetail(source=source, progress=progress),
+        items=tuple(items),
+        unreadable=tuple(map(_changed, changed)),
+        notes=(*source.notes, *new),
+        volume=sum((Volume(files=1, bytes=item.bytes or 0) for item in reads), NOTHING),
+    )
+
+
+def _changed(item: IngestItem) -> ItemResult[IngestItem]:
+    return ItemResult.failed(item, UnitChanged.code, f"{item.uri}: {item.unit.change}")
+
+
+def _grouped(units: Sequence[SourceUnit], most_bytes: int) -> Iterator[list[SourceUnit]]:
+    """Yield units in groups of about the bytes of a commit."""
+    group: list[SourceUnit] = []
+    size = 0
+    for unit in units:
+        group.append(unit)
+        size += most_bytes if unit.end is None else unit.end - unit.start
+        if size >= most_bytes or len(group) == GROUP_UNITS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def batch_ranges(items: Sequence[IngestItem]) -> Iterator[tuple[str, range]]:
+    """Yield the ranges of items that are a batch; each has one kind, and a group ends where its files are put away."""
+    start, size = 0, 0
+    for at, item in enumerate(items):
+        size += 1
+        is_last = at + 1 == len(items)
+        if is_last or items[at + 1].kind != item.kind or size == GROUP_UNITS:
+            yield item.kind, range(start, at + 1)
+            start, size = at + 1, 0
+
+
+def last_read(items: Sequence[IngestItem]) -> int:
+    """Return the position behind the last unit that is read."""
+    return max((at + 1 for at, item in enumerate(items) if item.kind == READ), default=0)
