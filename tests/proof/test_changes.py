@@ -34,7 +34,7 @@ CHANGES = (public(FileSystem) - READS) | (public(Metastore) - READS_OF_METASTORE
 PORTS = ("toolkit/storage/", "toolkit/catalog/")
 OF_ACTIONS = tuple(
     f"toolkit/{name}/"
-    for name in ("actions", "transfer", "retention", "replication", "hive", "process_runner", "quality")
+    for name in ("actions", "transfer", "retention", "replication", "hive", "process_runner", "quality", "ingest_job")
 )
 """The kernel, its actions and their mechanisms: none of them opens a store that can be changed but those below."""
 

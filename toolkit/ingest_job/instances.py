@@ -129,7 +129,7 @@ class PartitionFiller:
         """Return the good rows with their partition columns, and the others."""
         encoded = self._minutes(rows)
         found = [self._resolved(minute) for minute in encoded.dictionary.to_pylist()]
-        bad = list(self._bad(encoded.indices, found))
+        bad = self._bad(encoded.indices, found)
         if bad:
             mask = pa.array([isinstance(each, tuple) for each in found], pa.bool_()).take(encoded.indices)
             kept = pc.fill_null(mask, False)  # noqa: FBT003 - pyarrow's function has no names

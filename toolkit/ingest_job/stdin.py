@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from io import BufferedReader
+from typing import Protocol
 
 from typing_extensions import override
 
@@ -18,6 +18,18 @@ from toolkit.ingest_job.line_reader import BLOCK, LineReader
 from toolkit.ingest_job.source import Chunk, IngestSource, Progress, SourceUnit, Stores
 
 UNIT = "stdin"
+
+
+class InputStream(Protocol):
+    """A buffered stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read so many bytes, fewer only at the end."""
+        ...
+
+    def read1(self, size: int, /) -> bytes:
+        """Read at most so many bytes, as soon as there are any."""
+        ...
 
 
 @dataclass(kw_only=True)
@@ -29,7 +41,7 @@ class StandardInput(IngestSource):
         most_bytes: of one record.
     """
 
-    stream: BufferedReader
+    stream: InputStream
     most_bytes: int = 64 << 20
     _expected: str = field(default="", init=False)
     _reached: tuple[int, str] = field(default=(0, ""), init=False)

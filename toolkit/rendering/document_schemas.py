@@ -18,6 +18,8 @@ class DocumentName(StrEnum):
     """The result of the action, `--output json|jsonl` and `--result-file`."""
     REPLICATION = "replication"
     """The same of replication."""
+    INGEST = "ingest"
+    """The same of ingests."""
     HIVE = "hive"
     """The same of exports, imports and replications of tables."""
     TABLE_DIFF = "table_diff"

@@ -69,6 +69,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
                 "hive_export",
                 "hive_import",
                 "hive_replication",
+                "ingest",
                 "late_check",
                 "process",
                 "replication",

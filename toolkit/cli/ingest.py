@@ -1,0 +1,76 @@
+"""The command of the ingest entrypoint."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
+from toolkit.cli.flags import Fields, flat
+
+if TYPE_CHECKING:
+    from toolkit.bootstrap.ingest import IngestOptions
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InputFlags:
+    """The records that are read, and for how long."""
+
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read standard input instead of the feed's source; not under spark-submit.")
+    ] = False
+    stdin_name: Annotated[
+        str | None,
+        typer.Option(
+            "--stdin-name",
+            metavar="NAME",
+            help="With --stdin: the same input under the same name again goes on behind what was committed.",
+        ),
+    ] = None
+    max_seconds: Annotated[
+        float | None,
+        typer.Option("--max-seconds", min=1, help="End after the commit that is under way then; the next run goes on."),
+    ] = None
+
+    def options(self) -> IngestOptions:
+        """Return the options of the action.
+
+        Raises:
+            BadOption: a name without standard input.
+        """
+        from toolkit.bootstrap.ingest import IngestOptions
+        from toolkit.cli.option_values import BadOption
+
+        if self.stdin_name is not None and not self.stdin:
+            raise BadOption(option="--stdin-name", found="no --stdin", expected="--stdin as well")
+        stream = os.fdopen(sys.stdin.fileno(), "rb", closefd=False) if self.stdin else None
+        return IngestOptions(max_seconds=self.max_seconds, stdin=stream, stdin_name=self.stdin_name or "")
+
+
+@flat
+def ingest(
+    *,
+    time: Time,
+    feeds: FeedFlags,
+    cluster: Clusters = None,
+    what: InputFlags,
+    run: Annotated[RunFlags, Fields(but=("no_ledger",))],
+) -> int:
+    """Commit the records that the sources of feeds have now to their tables, each exactly once, and end."""
+    from toolkit.ingest.extra import require_extra
+
+    require_extra()
+    from toolkit.bootstrap.ingest import ingest as ingested
+    from toolkit.bootstrap.ingest_setup import configured
+    from toolkit.cli.action_command import nominal_time_of
+    from toolkit.ingest_job.targets import NAME
+    from toolkit.rendering.ingest import INGEST_VIEW
+
+    command = run.command(NAME, partial(ingested, what.options(), setup=configured), INGEST_VIEW)
+    with command.failures_delivered():
+        return command.execute(run.options(nominal_time_of(time), feeds.selection(cluster)))

@@ -1,0 +1,35 @@
+"""The extra of the package that streaming ingest needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from toolkit.errors import InvalidInput
+
+_MODULES = ("pyarrow", "pyiceberg")
+
+
+class IngestNotInstalled(InvalidInput):
+    """Packages of the extra ``ingest`` are not installed.
+
+    Args:
+        modules: those that were not found.
+    """
+
+    def __init__(self, *, modules: tuple[str, ...]) -> None:
+        self.modules = modules
+        super().__init__(
+            f"ingest needs {' and '.join(modules)}, which is not installed here; run: pip install 'feedctl[ingest]'"
+        )
+
+
+def require_extra(find: Callable[[str], object] = find_spec) -> None:
+    """Check that the packages are there, without loading them.
+
+    Raises:
+        IngestNotInstalled: one is not.
+    """
+    missing = tuple(name for name in _MODULES if find(name) is None)
+    if missing:
+        raise IngestNotInstalled(modules=missing)
