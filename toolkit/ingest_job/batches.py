@@ -148,8 +148,8 @@ class _ReadBatch:
         items = [self.run.plan.items[at] for at in self.positions]
         failed = self.run.failed
         errors: dict[str, FeedctlError] = {}
-        refusal = None
-        if failed is None:
+        refusal = self.run.work.guard.refusal(self.run.plan.target.base)
+        if failed is None and refusal is None:
             try:
                 errors = self.run.ingester.ingest([item.unit for item in items])
             except CalledOff as called_off:

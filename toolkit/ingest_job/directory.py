@@ -116,8 +116,16 @@ class DirectorySource(IngestSource):
         settled = [each for each in files if self.now - each.modified >= self.settle]
         young = len(files) - len(settled)
         self._notes = [f"{young} files changed less than {self.settle} ago: they are left to a later run"] * bool(young)
-        units = (self._unit(each, progress) for each in settled)
-        return [unit for unit in units if unit is not None]
+        units = [unit for unit in (self._unit(each, progress) for each in settled) if unit is not None]
+        touched = 0 if self.after == "keep" else self._touched(progress)
+        if touched:
+            self._notes.append(f"{touched} files were touched since they were ingested: they are not put away")
+        return units
+
+    def _touched(self, progress: Progress) -> int:
+        """Return how many finished files have another time than when they were read."""
+        done = _done(progress)
+        return sum(key in done and not done[key].startswith(f"{file.mark}-") for key, file in self._there.items())
 
     def _entries(self) -> Iterator[Entry]:
         system, is_deep = self.stores(self.directory), "/" in self.pattern

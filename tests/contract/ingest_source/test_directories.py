@@ -170,3 +170,15 @@ def test_older_files_are_read_first_and_then_by_name(feeder: Feeder, monkeypatch
     ]
     monkeypatch.setattr(DirectorySource, "_listed", lambda _: iter(files))
     assert names_of(feeder.source().units({})) == ["b.csv", "c.csv", "a.csv"]
+
+
+def test_a_touched_file_stays_and_a_note_says_so(feeder: Feeder) -> None:
+    feeder.put("a.csv", b"1\n")
+    _, progress = consumed(feeder.source(after="delete"), {})
+    done = progress["done"]
+    assert isinstance(done, dict)
+    touched: dict[str, JsonValue] = {key: f"2-0-{str(text).rpartition('-')[2]}" for key, text in done.items()}
+    source = feeder.source(after="delete")
+    assert list(source.units({**progress, "done": touched})) == []
+    assert list(source.finished({**progress, "done": touched})) == []
+    assert source.notes[0].startswith("1 files were touched")
