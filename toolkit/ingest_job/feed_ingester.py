@@ -126,7 +126,6 @@ class FeedIngester:
             self._begin()
             self.rejects.reading(unit, chunk.positions)
             self.writer.write(chunk.records)
-            self.writer.heartbeat()
             size, reached = sum(map(len, chunk.records)), chunk.next
             pending = self._pending
             pending.reached[unit.name] = (unit, reached, reached == unit.end)

@@ -46,10 +46,6 @@ class TableWriter(Protocol):
         """End the transaction without its records; nothing when there is none."""
         ...
 
-    def heartbeat(self) -> None:
-        """Say that the writer lives, while it waits for its source."""
-        ...
-
     def close(self) -> None:
         """End the connection; a transaction that is open is aborted."""
         ...

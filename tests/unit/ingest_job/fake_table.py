@@ -136,8 +136,5 @@ class FakeWriter(TableWriter):
     def abort(self) -> None:
         self.rows = None
 
-    def heartbeat(self) -> None:
-        pass
-
     def close(self) -> None:
         self.rows = None

@@ -1,0 +1,212 @@
+"""The table of a feed over the API of streaming ingest: one connection, and one batch of transactions after another."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from typing_extensions import override
+
+from toolkit.errors import FeedctlError
+from toolkit.ingest.errors import NoSuchIngestTable
+from toolkit.ingest_job.sink import Events, Fill, Reject, TableWriter
+
+if TYPE_CHECKING:
+    from toolkit.ingest.port import IngestCatalog, TableState
+    from toolkit.ingest.record_writer import RecordWriter
+    from toolkit.ingest_job.source import JsonValue, Progress
+
+TRANSACTIONS = 1000
+"""So many transactions one batch has; the ledger gives their ids at once."""
+TIMEOUT = timedelta(minutes=5)
+"""A batch without a heartbeat for so long may be aborted by anybody."""
+
+P = TypeVar("P")
+P_contra = TypeVar("P_contra", contravariant=True)
+
+
+class OpenBatch(Protocol[P_contra]):
+    """A batch of transactions of the API; `P_contra` is its type of a writer's progress."""
+
+    @property
+    def remaining(self) -> int:
+        """So many transactions are left."""
+        ...
+
+    def begin(self) -> None:
+        """Begin the next transaction."""
+        ...
+
+    def write(self, records: Sequence[bytes], /) -> None:
+        """Write records."""
+        ...
+
+    def commit(self, *, progress: P_contra | None) -> None:
+        """Commit the transaction."""
+        ...
+
+    def abort(self) -> None:
+        """Abort the transaction."""
+        ...
+
+    def heartbeat(self) -> None:
+        """Say that the writer lives."""
+        ...
+
+    def close(self) -> None:
+        """End the batch; transactions that are left are aborted."""
+        ...
+
+
+class OpenConnection(Protocol[P_contra]):
+    """A connection of the API."""
+
+    def transaction_batch(
+        self, count: int, writer: RecordWriter, *, timeout: timedelta, flush_bytes: int, rejects: Reject | None
+    ) -> OpenBatch[P_contra]:
+        """Open a batch."""
+        ...
+
+    def progress(self, name: str) -> Mapping[str, JsonValue] | None:
+        """Return the progress of a named writer."""
+        ...
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConnectedTable(Generic[P]):
+    """Table of a feed: an `IngestedTable`.
+
+    Attributes:
+        name: ``catalog.namespace.table``.
+        catalog: opens the catalog, for looks.
+        namespace: of the table.
+        table: its name in the namespace.
+        connect: opens a connection that creates the table when it is missing.
+        record_writer: converts records.
+        progress_of: makes the API's progress of a name and a document.
+        flush_bytes: so many bytes of a transaction are in memory before a data file is written.
+    """
+
+    name: str
+    catalog: Callable[[], IngestCatalog]
+    namespace: str
+    table: str
+    connect: Callable[[Fill, Events], OpenConnection[P]]
+    record_writer: RecordWriter
+    progress_of: Callable[[str, Progress], P]
+    flush_bytes: int = 64 << 20
+
+    def state(self) -> TableState | None:
+        """Look at the catalog; None: the table does not exist."""
+        catalog = self.catalog()
+        try:
+            return catalog.open(self.namespace, self.table).state()
+        except NoSuchIngestTable:
+            return None
+        finally:
+            catalog.close()
+
+    def writer(self, progress_name: str, reject: Reject, fill: Fill, events: Events) -> TableWriter:
+        """Connect; arguments are those of `IngestedTable.writer`."""
+        connection = self.connect(fill, events)
+        return ConnectedWriter(table=self, connection=connection, progress_name=progress_name, reject=reject)
+
+
+@dataclass(kw_only=True)
+class ConnectedWriter(TableWriter, Generic[P]):
+    """Writer over a connection; used by one thread.
+
+    Attributes:
+        table: of the feed.
+        connection: to it.
+        progress_name: under which the progress is kept.
+        reject: told of bad records.
+        beat_seconds: so long between two heartbeats.
+    """
+
+    table: ConnectedTable[P]
+    connection: OpenConnection[P]
+    progress_name: str
+    reject: Reject
+    beat_seconds: float = 60.0
+    _batch: OpenBatch[P] | None = field(default=None, init=False)
+    _alive: threading.Thread | None = field(default=None, init=False)
+    _ended: threading.Event = field(default_factory=threading.Event, init=False)
+    _is_open: bool = field(default=False, init=False)
+
+    @override
+    def progress(self) -> Progress:
+        return self.connection.progress(self.progress_name) or {}
+
+    @override
+    def begin(self) -> None:
+        if self._batch is not None and not self._batch.remaining:
+            self._batch.close()
+            self._batch = None
+        if self._batch is None:
+            self._batch = self.connection.transaction_batch(
+                TRANSACTIONS,
+                self.table.record_writer,
+                timeout=TIMEOUT,
+                flush_bytes=self.table.flush_bytes,
+                rejects=self.reject,
+            )
+            self._keep_alive()
+        self._batch.begin()
+        self._is_open = True
+
+    def _keep_alive(self) -> None:
+        """Send heartbeats from a thread, since a source may be silent for longer than the timeout of a batch."""
+        if self._alive is None:
+            self._alive = threading.Thread(target=self._beat, name="feedctl-ingest-heartbeat", daemon=True)
+            self._alive.start()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(self.beat_seconds):
+            batch = self._batch
+            if batch is not None:
+                with suppress(FeedctlError):  # the next commit says so
+                    batch.heartbeat()
+
+    @override
+    def write(self, records: Sequence[bytes]) -> None:
+        self._opened.write(records)
+
+    @override
+    def commit(self, progress: Progress | None) -> None:
+        self._is_open = False
+        made = None if progress is None else self.table.progress_of(self.progress_name, progress)
+        self._opened.commit(progress=made)
+
+    @override
+    def abort(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            with suppress(FeedctlError):  # without an abort the batch lapses
+                self._opened.abort()
+
+    @override
+    def close(self) -> None:
+        self._ended.set()
+        if self._alive is not None:
+            self._alive.join()
+        try:
+            self.abort()
+            if self._batch is not None:
+                self._batch.close()
+        finally:
+            self.connection.close()
+
+    @property
+    def _opened(self) -> OpenBatch[P]:
+        if self._batch is None:
+            raise ValueError(self.progress_name)
+        return self._batch
