@@ -15,6 +15,7 @@ from tests.described import faults
 from tests.e2e.ingest_site import IngestSite
 from tests.unit.ingest_job.scene import line
 from toolkit.bootstrap.ingest import IngestOptions
+from toolkit.errors import InvalidInput
 from toolkit.rendering.document_schemas import DocumentName
 from toolkit.rendering.tables import ResultFormat
 
@@ -60,6 +61,16 @@ def test_bad_records_fail_or_are_rejected(tmp_path: Path, capsys: pytest.Capture
     (file,) = feed["reject_files"]
     assert feed["rejects"] == 1
     assert file.startswith(f"file://{tmp_path}/working/rejects/clicks/2026-03-20T1200Z-")
+
+
+def test_rejects_need_a_working_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = IngestSite.make(tmp_path)
+    site.rejects_bad = True
+    text = (tmp_path / "repo/clusters/primary.yaml").read_text()
+    site.write("clusters/primary.yaml", text.replace("locations: {working: /working}\n", ""))
+    with pytest.raises(InvalidInput, match=r"no locations\.working"):
+        site.run()
+    assert capsys.readouterr().out == ""
 
 
 def test_what_blocks_a_run_has_its_exit_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -151,7 +151,11 @@ def _target(
     if own.stdin is not None:
         name, after, base = f"{feed.name}.stdin.{own.stdin_name}" if own.stdin_name else "", "keep", None
         opener = partial(_standard_input, own.stdin, found.limits.bytes)
-    work = cluster.place(cluster.locations.working or "/tmp/feedctl")  # noqa: S108 - on the cluster's store
+    working = cluster.locations.working
+    if found.rejects_bad and working is None:
+        why = f"has on_bad_record: reject, and cluster {cluster.name} has no locations.working for the rejects; add it"
+        raise NotIngested(feed=feed.name, why=why)
+    work = cluster.place(working or "/")
     rejects = work.child("rejects").child(feed.name) if found.rejects_bad else None
     yield IngestTarget(
         entity=feed.name,
