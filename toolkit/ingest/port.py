@@ -26,7 +26,7 @@ Partition = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
+class IngestColumn:
     """Column of a table.
 
     Attributes:
@@ -52,7 +52,7 @@ class TableSpec:
         properties: further table properties.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[IngestColumn, ...]
     partition_columns: tuple[str, ...] = ()
     location: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -92,14 +92,14 @@ class TableState:
 
     snapshot_id: int | None
     schema_id: int
-    columns: tuple[Column, ...]
+    columns: tuple[IngestColumn, ...]
     partition_columns: tuple[str, ...]
     properties: Mapping[str, str] = field(hash=False)
     snapshots: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Commit:
+class TableCommit:
     """Content of one atomic commit.
 
     Attributes:
@@ -141,7 +141,7 @@ class IngestTable(Protocol):
         """
         ...
 
-    def commit(self, commit: Commit, base: TableState) -> None:
+    def commit(self, commit: TableCommit, base: TableState) -> None:
         """Make files and properties visible in one atomic commit on top of a state; also when only properties change.
 
         Raises:
@@ -169,7 +169,7 @@ class IngestTable(Protocol):
     def rewrite(
         self, partition: Partition, target_bytes: int, name: str, properties: Mapping[str, str], base: TableState
     ) -> tuple[int, int]:
-        """Replace the small files of a partition by files of about a size, in one atomic commit; the rows stay the same.
+        """Replace small files of a partition by files of about a size, in one atomic commit; the rows stay the same.
 
         Returns:
             How many files were replaced, and by how many.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from toolkit.ingest.port import Column
+    from toolkit.ingest.port import IngestColumn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +27,7 @@ class BadRecord:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Converted:
+class ConvertedRecords:
     """Rows of records.
 
     Attributes:
@@ -44,7 +44,7 @@ class Converted:
 class RecordWriter(Protocol):
     """Converts records of one format into rows; safe between threads, since it keeps nothing between calls."""
 
-    def convert(self, records: Sequence[bytes], columns: Sequence[Column]) -> Converted:
+    def convert(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> ConvertedRecords:
         """Convert records; what is no row of the table is told, and never changed into something that is.
 
         Args:

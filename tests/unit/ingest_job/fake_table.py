@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from toolkit.ingest.errors import CatalogUnreachable
-from toolkit.ingest.port import CLOSED_PROPERTY, WRITER_PROPERTY, Column, TableState
+from toolkit.ingest.port import CLOSED_PROPERTY, WRITER_PROPERTY, IngestColumn, TableState
 from toolkit.ingest.record_writer import BadRecord
 from toolkit.ingest_job.progress_document import progress_of
 from toolkit.ingest_job.sink import Events, Fill, Reject, TableWriter
 from toolkit.ingest_job.source import Progress
 from toolkit.ledger.events import NewEvent
 
-COLUMNS = (Column(name="ts", type="timestamp"), Column(name="word", type="string"))
+COLUMNS = (IngestColumn(name="ts", type="timestamp"), IngestColumn(name="word", type="string"))
 
 
 @dataclass(kw_only=True)

@@ -11,7 +11,7 @@ import pytest
 
 from toolkit.ingest.errors import CatalogUnreachable, NoSuchIngestTable
 from toolkit.ingest.port import IngestTable, TableSpec
-from toolkit.ingest.record_writer import BadRecord, Converted, RecordWriter
+from toolkit.ingest.record_writer import BadRecord, ConvertedRecords, RecordWriter
 from toolkit.ingest_job.connected_table import ConnectedTable, ConnectedWriter
 from toolkit.ingest_job.source import JsonValue, Progress
 
@@ -78,7 +78,7 @@ class Connection:
 class Empty(RecordWriter):
     """Is not asked here."""
 
-    def convert(self, records: Sequence[bytes], columns: object) -> Converted:
+    def convert(self, records: Sequence[bytes], columns: object) -> ConvertedRecords:
         raise AssertionError(records, columns)
 
 
