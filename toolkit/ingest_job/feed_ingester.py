@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -84,15 +85,14 @@ class FeedIngester:
         """
         errors: dict[str, FeedctlError] = {}
         left = list(units)
-        try:
+        with ExitStack() as unfinished:
+            unfinished.callback(self._abort)
             while (failed := self._pass(left, is_apart=bool(errors))) is not None:
                 unit, error = failed
                 errors[unit.name] = error
                 open_units = (each for each in left if each.name not in errors and not self.is_done(each))
                 left = [replace(each, start=self.detail.offsets.get(each.name, each.start)) for each in open_units]
-        except BaseException:
-            self._abort()
-            raise
+            unfinished.pop_all()
         return errors
 
     def _pass(self, units: Sequence[SourceUnit], *, is_apart: bool) -> tuple[SourceUnit, FeedctlError] | None:
