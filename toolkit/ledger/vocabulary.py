@@ -217,3 +217,27 @@ class ProcessKind(StrEnum):
     """A process: it has steps and runs jobs."""
     FEED = "feed"
     """A feed that no process makes: its batches are enqueued from outside."""
+
+
+class IngestBatchState(StrEnum):
+    """State of a batch of transactions of streaming ingest."""
+
+    OPEN = "open"
+    """Its transactions may commit while heartbeats come."""
+    CLOSED = "closed"
+    """Its writer closed it."""
+    ABORTED = "aborted"
+    """Another aborted it after it had lapsed."""
+
+
+class IngestTransactionState(StrEnum):
+    """State of a transaction of streaming ingest."""
+
+    OPEN = "open"
+    """Nothing of it is visible."""
+    INTENDED = "intended"
+    """Its commit may have happened; the table knows."""
+    COMMITTED = "committed"
+    """Its rows are in the table."""
+    ABORTED = "aborted"
+    """Its rows are not in the table, and never will be."""

@@ -1,0 +1,231 @@
+"""Batches and transactions of streaming ingest, and the turn to commit to a table.
+
+The ledger keeps ids, intentions and results; whether an intended transaction was committed is known by the table alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from toolkit.el import EPOCH
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.tables import ingest_batch, ingest_transaction, ingest_turn
+from toolkit.ledger.vocabulary import IngestBatchState, IngestTransactionState
+
+TURN = timedelta(seconds=30)
+"""A turn that was taken for so long may be taken by another."""
+WAITING = timedelta(seconds=2)
+"""A process that waits for the turn and has not asked for so long loses its place."""
+
+_T, _B, _TURN = ingest_transaction.c, ingest_batch.c, ingest_turn.c
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedBatch:
+    """A batch with the ids of its transactions, in their order."""
+
+    batch_id: int
+    transactions: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IntendedTransaction:
+    """Content of a transaction whose commit is about to begin.
+
+    Attributes:
+        transaction_id: its id.
+        partitions: that it touches.
+        rows: number of rows.
+        bytes: size of its data files.
+        files: number of its data files.
+    """
+
+    transaction_id: int
+    partitions: tuple[tuple[str, ...], ...]
+    rows: int
+    bytes: int
+    files: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turn:
+    """A turn that was asked for.
+
+    Attributes:
+        fence: of the turn; None: another process has it.
+        holder: which process has it.
+    """
+
+    fence: int | None
+    holder: str
+
+
+def open_batch(tx: Transaction, table: str, agent: str, count: int, timeout: timedelta) -> OpenedBatch:
+    """Open a batch of transactions, and return their ids."""
+    values = {"table_name": table, "agent": agent, "state": IngestBatchState.OPEN}
+    seconds = timeout.total_seconds()
+    batch = tx.insert(ingest_batch, **values, timeout_seconds=seconds, expires_at=tx.now() + timeout)
+    row: dict[str, object] = {
+        "batch_id": batch,
+        "table_name": table,
+        "state": IngestTransactionState.OPEN,
+        "fence": 0,
+    }
+    made = tx.execute(sa.insert(ingest_transaction).returning(_T.transaction_id), [row] * count)
+    return OpenedBatch(batch_id=batch, transactions=tuple(sorted(made.scalars())))
+
+
+def heartbeat(tx: Transaction, batch: int, timeout: timedelta) -> bool:
+    """Prolong a batch; False: it was aborted or it lapsed."""
+    now = tx.now()
+    is_alive = (_B.batch_id == batch) & (_B.state == IngestBatchState.OPEN) & (_B.expires_at > now)
+    return bool(tx.execute(sa.update(ingest_batch).where(is_alive).values(expires_at=now + timeout)).rowcount)
+
+
+def close_batch(tx: Transaction, batch: int) -> None:
+    """Close a batch; its open transactions are aborted, the intended ones are left to the next turn."""
+    _end(tx, batch, IngestBatchState.CLOSED)
+
+
+def abort_lapsed(tx: Transaction, table: str) -> Sequence[int]:
+    """Abort the batches of a table whose heartbeats stopped, and return their ids."""
+    lapsed = (_B.state == IngestBatchState.OPEN) & (_B.table_name == table) & (_B.expires_at <= tx.now())
+    found = tx.execute(tx.locked(sa.select(_B.batch_id).where(lapsed).order_by(_B.batch_id))).scalars().all()
+    for each in found:
+        _end(tx, each, IngestBatchState.ABORTED)
+    return found
+
+
+def _end(tx: Transaction, batch: int, state: IngestBatchState) -> None:
+    is_open = (_B.batch_id == batch) & (_B.state == IngestBatchState.OPEN)
+    tx.execute(sa.update(ingest_batch).where(is_open).values(state=state))
+    left = (_T.batch_id == batch) & (_T.state == IngestTransactionState.OPEN)
+    tx.execute(sa.update(ingest_transaction).where(left).values(state=IngestTransactionState.ABORTED))
+
+
+def intend(tx: Transaction, intended: Sequence[IntendedTransaction], fence: int) -> frozenset[int]:
+    """Note that commits are about to begin, and return which of them may.
+
+    A transaction may not when it is not open any more, or its batch is aborted, closed or lapsed.
+    """
+    now = tx.now()
+    ids = [each.transaction_id for each in intended]
+    # The lock on the batch keeps `abort_lapsed` away until the intention is written.
+    batches = sa.select(_T.batch_id).where(_T.transaction_id.in_(ids))
+    is_alive = (_B.state == IngestBatchState.OPEN) & (_B.expires_at > now) & _B.batch_id.in_(batches)
+    alive = tx.execute(tx.locked(sa.select(_B.batch_id).where(is_alive).order_by(_B.batch_id))).scalars().all()
+    may = (_T.state == IngestTransactionState.OPEN) & _T.transaction_id.in_(ids) & _T.batch_id.in_(alive)
+    found = frozenset(tx.execute(tx.locked(sa.select(_T.transaction_id).where(may))).scalars())
+    rows = [_intention(each, fence, now) for each in intended if each.transaction_id in found]
+    if rows:
+        tx.execute(_INTENDED, rows)
+    return found
+
+
+def _intention(each: IntendedTransaction, fence: int, now: datetime) -> dict[str, object]:
+    return {
+        "of": each.transaction_id,
+        "state": IngestTransactionState.INTENDED,
+        "fence": fence,
+        "intended_at": now,
+        "partitions": json.dumps(each.partitions),
+        "rows": each.rows,
+        "bytes": each.bytes,
+        "files": each.files,
+    }
+
+
+_WRITTEN = ("state", "fence", "intended_at", "partitions", "rows", "bytes", "files")
+_INTENDED = (
+    sa.update(ingest_transaction)
+    .where(_T.transaction_id == sa.bindparam("of"))
+    .values({name: sa.bindparam(name) for name in _WRITTEN})
+)
+
+
+def settle(tx: Transaction, transactions: Collection[int], state: IngestTransactionState) -> frozenset[int]:
+    """Write the result of intended transactions down, and return those that had none before."""
+    changed: set[int] = set()
+    for chunk in in_chunks(transactions):
+        undecided = (_T.state == IngestTransactionState.INTENDED) & _T.transaction_id.in_(chunk)
+        statement = sa.update(ingest_transaction).where(undecided).values(state=state)
+        changed.update(tx.execute(statement.returning(_T.transaction_id)).scalars())
+    return frozenset(changed)
+
+
+def abort(tx: Transaction, transaction: int) -> None:
+    """Abort a transaction that is open; another state stays."""
+    is_open = (_T.state == IngestTransactionState.OPEN) & (_T.transaction_id == transaction)
+    tx.execute(sa.update(ingest_transaction).where(is_open).values(state=IngestTransactionState.ABORTED))
+
+
+def states(tx: Transaction, transactions: Iterable[int]) -> dict[int, IngestTransactionState]:
+    """Return the states of transactions."""
+    found: dict[int, IngestTransactionState] = {}
+    for chunk in in_chunks(tuple(transactions)):
+        rows = tx.execute(sa.select(_T.transaction_id, _T.state).where(_T.transaction_id.in_(chunk)))
+        found.update((row.transaction_id, row.state) for row in rows)
+    return found
+
+
+def undecided(tx: Transaction, table: str) -> Sequence[IntendedTransaction]:
+    """Return the transactions of a table whose result is not known, oldest first."""
+    wanted = (_T.state == IngestTransactionState.INTENDED) & (_T.table_name == table)
+    columns = (_T.transaction_id, _T.partitions, _T.rows, _T.bytes, _T.files)
+    found = tx.execute(sa.select(*columns).where(wanted).order_by(_T.transaction_id)).mappings()
+    return [
+        IntendedTransaction(**{**row, "partitions": tuple(tuple(each) for each in json.loads(row["partitions"]))})
+        for row in found
+    ]
+
+
+def oldest_intention(tx: Transaction, table: str) -> datetime | None:
+    """Return when the oldest undecided transaction of a table was intended; None: all are decided."""
+    wanted = (_T.state == IngestTransactionState.INTENDED) & (_T.table_name == table)
+    found: datetime | None = tx.execute(
+        sa.select(sa.func.min(_T.intended_at, type_=_T.intended_at.type)).where(wanted)
+    ).scalar()
+    return found
+
+
+def take_turn(tx: Transaction, table: str, process: str, gone: Collection[str]) -> Turn:
+    """Take the turn of a table, or wait for it.
+
+    Args:
+        tx: the transaction.
+        table: its name.
+        process: who asks.
+        gone: processes that have ended for certain.
+    """
+    now = tx.now()
+    row: dict[str, object] = {"table_name": table, "fence": 0, "holder": "", "next": ""}
+    times: dict[str, object] = {"expires_at": EPOCH, "next_expires_at": EPOCH}
+    found = tx.execute(tx.locked(sa.select(ingest_turn).where(_TURN.table_name == table))).mappings().first()
+    if found is None:
+        tx.execute(tx.upsert(ingest_turn).values(**row, **times).on_conflict_do_nothing())
+        found = tx.execute(tx.locked(sa.select(ingest_turn).where(_TURN.table_name == table))).mappings().one()
+    holder, after = found["holder"], found["next"]
+    is_free = holder in ("", process) or holder in gone or found["expires_at"] <= now
+    is_first = after in ("", process) or after in gone or found["next_expires_at"] <= now
+    if is_free and is_first:
+        taken = {"holder": process, "fence": found["fence"] + 1, "expires_at": now + TURN, "next": ""}
+        _write_turn(tx, table, taken)
+        return Turn(fence=found["fence"] + 1, holder=process)
+    if is_first:
+        _write_turn(tx, table, {"next": process, "next_expires_at": now + WAITING})
+    return Turn(fence=None, holder=holder)
+
+
+def give_turn(tx: Transaction, table: str, process: str, fence: int) -> None:
+    """End a turn; the process that waits longest takes it next."""
+    is_own = (_TURN.table_name == table) & (_TURN.holder == process) & (_TURN.fence == fence)
+    tx.execute(sa.update(ingest_turn).where(is_own).values(holder=""))
+
+
+def _write_turn(tx: Transaction, table: str, values: dict[str, object]) -> None:
+    tx.execute(sa.update(ingest_turn).where(_TURN.table_name == table).values(values))
