@@ -12,8 +12,8 @@ import pyarrow.csv as pa_csv
 from typing_extensions import override
 
 from toolkit.errors import InvalidInput
-from toolkit.ingest.port import Column
-from toolkit.ingest.record_writer import Converted, RecordWriter
+from toolkit.ingest.port import IngestColumn
+from toolkit.ingest.record_writer import ConvertedRecords, RecordWriter
 from toolkit.ingest.text_values import Cell, assemble, decoded, quick_array, shown, text_type
 
 DROPPED = "_"
@@ -36,7 +36,7 @@ class WrongWriterSettings(InvalidInput):
         super().__init__(f"`{setting}` of the format is {found!r}; expected {expected}")
 
 
-def check_columns(setting: str, names: Sequence[str], columns: Sequence[Column]) -> None:
+def check_columns(setting: str, names: Sequence[str], columns: Sequence[IngestColumn]) -> None:
     """Check that the fields of a format are columns of the table, each once.
 
     Raises:
@@ -95,14 +95,14 @@ class Delimited(RecordWriter):
         return re.compile(rf"(?:{inside}|({plain}))(?:{separator}|\Z)", re.DOTALL)
 
     @override
-    def convert(self, records: Sequence[bytes], columns: Sequence[Column]) -> Converted:
+    def convert(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> ConvertedRecords:
         names = self.columns or tuple(column.name for column in columns)
         check_columns("columns", names, columns)
         rows = self.convert_quickly(records, columns, names)
-        return Converted(rows=rows) if rows is not None else self.convert_exactly(records, columns, names)
+        return ConvertedRecords(rows=rows) if rows is not None else self.convert_exactly(records, columns, names)
 
     def convert_quickly(
-        self, records: Sequence[bytes], columns: Sequence[Column], names: Sequence[str]
+        self, records: Sequence[bytes], columns: Sequence[IngestColumn], names: Sequence[str]
     ) -> pa.Table | None:
         """Convert records by pyarrow; None: not certain that it is right, `convert_exactly` decides."""
         data = b"\n".join(records)
@@ -134,7 +134,9 @@ class Delimited(RecordWriter):
             ),
         )
 
-    def convert_exactly(self, records: Sequence[bytes], columns: Sequence[Column], names: Sequence[str]) -> Converted:
+    def convert_exactly(
+        self, records: Sequence[bytes], columns: Sequence[IngestColumn], names: Sequence[str]
+    ) -> ConvertedRecords:
         """Convert records one by one, and find which of them are bad."""
         texts, kept, bad = decoded(records)
         rows: list[list[Cell]] = []

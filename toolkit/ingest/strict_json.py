@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.json as pa_json
 from typing_extensions import override
 
-from toolkit.ingest.port import Column
-from toolkit.ingest.record_writer import Converted, RecordWriter
+from toolkit.ingest.port import IngestColumn
+from toolkit.ingest.record_writer import ConvertedRecords, RecordWriter
 from toolkit.ingest.text_values import BadValue, Cell, assemble, decoded, quick_array, shown, text_type
 
 _NUMBERS = ("int", "bigint", "float", "double")
@@ -37,11 +37,11 @@ class StrictJson(RecordWriter):
     """
 
     @override
-    def convert(self, records: Sequence[bytes], columns: Sequence[Column]) -> Converted:
+    def convert(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> ConvertedRecords:
         rows = self.convert_quickly(records, columns)
-        return Converted(rows=rows) if rows is not None else self.convert_exactly(records, columns)
+        return ConvertedRecords(rows=rows) if rows is not None else self.convert_exactly(records, columns)
 
-    def convert_quickly(self, records: Sequence[bytes], columns: Sequence[Column]) -> pa.Table | None:
+    def convert_quickly(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> pa.Table | None:
         """Convert records by pyarrow; None: not certain that it is right, `convert_exactly` decides."""
         data = b"\n".join(records)
         if not _is_plain(data, records) or any(column.type.startswith("decimal") for column in columns):
@@ -61,7 +61,7 @@ class StrictJson(RecordWriter):
         arrays = [_finish(column, table.column(column.name)) for column in columns]
         return None if any(one is None for one in arrays) else pa.table(arrays, names=schema.names)
 
-    def convert_exactly(self, records: Sequence[bytes], columns: Sequence[Column]) -> Converted:
+    def convert_exactly(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> ConvertedRecords:
         """Convert records one by one, and find which of them are bad."""
         by_name = {column.name: column for column in columns}
         texts, kept, bad = decoded(records)
@@ -83,14 +83,14 @@ def _is_plain(data: bytes, records: Sequence[bytes]) -> bool:
     return bool(records) and marks and len(data) < _MOST_BYTES and all(record[:1] == b"{" for record in records)
 
 
-def _read_type(column: Column) -> pa.DataType:
+def _read_type(column: IngestColumn) -> pa.DataType:
     if column.type == "float":
         return pa.float64()
     known = text_type(column).arrow
     return known if column.type in (*_NUMBERS, "boolean") else pa.string()
 
 
-def _finish(column: Column, values: pa.ChunkedArray) -> pa.Array | None:
+def _finish(column: IngestColumn, values: pa.ChunkedArray) -> pa.Array | None:
     if column.is_required and values.null_count:
         return None
     if column.type in ("float", "double"):
@@ -102,7 +102,7 @@ def _finish(column: Column, values: pa.ChunkedArray) -> pa.Array | None:
     return quick_array(column, values.combine_chunks())
 
 
-def _cells(text: str, columns: dict[str, Column]) -> dict[str, Cell]:
+def _cells(text: str, columns: dict[str, IngestColumn]) -> dict[str, Cell]:
     document = json.loads(
         text, object_pairs_hook=_unique, parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant
     )
@@ -113,16 +113,18 @@ def _cells(text: str, columns: dict[str, Column]) -> dict[str, Cell]:
     return {name: _cell(columns[name], value) for name, value in document.items()}
 
 
-def _cell(column: Column, value: object) -> Cell:
+def _cell(column: IngestColumn, value: object) -> Cell:
+    if value is None:
+        return None
+    is_decimal = column.type.startswith("decimal")
     expected = _Number if column.type in _NUMBERS else bool if column.type == "boolean" else str
-    is_text = expected is str and isinstance(value, str)
-    if value is None or (is_text and (type(value) is str or column.type.startswith("decimal"))):
-        if value is not None and any("\ud800" <= one <= "\udfff" for one in value):
+    if isinstance(value, str) and (type(value) is expected or is_decimal):
+        if any("\ud800" <= one <= "\udfff" for one in value):
             raise BadValue(column=column.name, found="half of a surrogate pair", expected="Unicode")
-        return value
+        return str(value)
     if type(value) is not expected:
         raise BadValue(column=column.name, found=shown(value), expected=column.type)
-    return str(value).lower() if expected is bool else str(value)
+    return str(value).lower()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

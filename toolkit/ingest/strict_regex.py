@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing_extensions import override
 
 from toolkit.ingest.delimited import WrongWriterSettings, check_columns
-from toolkit.ingest.port import Column
-from toolkit.ingest.record_writer import Converted, RecordWriter
+from toolkit.ingest.port import IngestColumn
+from toolkit.ingest.record_writer import ConvertedRecords, RecordWriter
 from toolkit.ingest.text_values import Cell, assemble, decoded, shown
 
 
@@ -45,7 +45,7 @@ class StrictRegex(RecordWriter):
         object.__setattr__(self, "_compiled", compiled)
 
     @override
-    def convert(self, records: Sequence[bytes], columns: Sequence[Column]) -> Converted:
+    def convert(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> ConvertedRecords:
         index_of = self._compiled.groupindex
         groups = self.groups or {name: name for name in index_of}
         check_columns("groups", tuple(groups.values()), columns)

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from toolkit.errors import InvalidInput
-from toolkit.ingest.port import Column
-from toolkit.ingest.record_writer import BadRecord, Converted
+from toolkit.ingest.port import IngestColumn
+from toolkit.ingest.record_writer import BadRecord, ConvertedRecords
 
 Cell = str | None
 """Text of a value; None is null."""
@@ -49,7 +49,7 @@ class UnknownColumnType(InvalidInput):
 
     code = "unknown_column_type"
 
-    def __init__(self, *, column: str, type: str) -> None:  # noqa: A002 - as in `Column`
+    def __init__(self, *, column: str, type: str) -> None:  # noqa: A002 - as in `IngestColumn`
         self.column, self.type = column, type
         super().__init__(f"column {column!r} has the type {type!r}; expected a primitive type of Spark")
 
@@ -92,8 +92,7 @@ def _integer(bits: int, text: str) -> int:
 
 
 def _floating(form: str, text: str) -> float:
-    value = float(text)
-    (value,) = struct.unpack(form, struct.pack(form, value))
+    value: float = struct.unpack(form, struct.pack(form, float(text)))[0]
     if not math.isfinite(value):
         raise OverflowError
     return value
@@ -131,7 +130,7 @@ _TYPES = {
 
 
 @cache
-def text_type(column: Column) -> TextType:
+def text_type(column: IngestColumn) -> TextType:
     """Return the conversion of a column.
 
     Raises:
@@ -149,7 +148,7 @@ def text_type(column: Column) -> TextType:
     return _TYPES[column.type]
 
 
-def parse_text(column: Column, text: Cell) -> object:
+def parse_text(column: IngestColumn, text: Cell) -> object:
     """Convert one text.
 
     Raises:
@@ -174,7 +173,7 @@ def shown(text: object) -> str:
     return ascii(whole[:_SHOWN])[: 2 * _SHOWN] + ("..." if len(whole) > _SHOWN else "")
 
 
-def quick_array(column: Column, cells: Sequence[Cell] | pa.Array) -> pa.Array | None:
+def quick_array(column: IngestColumn, cells: Sequence[Cell] | pa.Array) -> pa.Array | None:
     """Convert all texts of a column at once; None: not certain to be right, `parse_text` decides."""
     known = text_type(column)
     try:
@@ -198,8 +197,8 @@ def _cast(texts: pa.Array, arrow: pa.DataType) -> pa.Array | None:
 
 
 def assemble(
-    columns: Sequence[Column], cells: Mapping[str, Sequence[Cell]], kept: Sequence[int], bad: Mapping[int, str]
-) -> Converted:
+    columns: Sequence[IngestColumn], cells: Mapping[str, Sequence[Cell]], kept: Sequence[int], bad: Mapping[int, str]
+) -> ConvertedRecords:
     """Convert the texts of all columns, and leave out the records with a text that is no value of its column.
 
     Args:
@@ -218,10 +217,10 @@ def assemble(
     names = [column.name for column in columns]
     rows = pa.table(arrays, names=names)
     found = tuple(BadRecord(index=index, reason=reasons[index]) for index in sorted(reasons))
-    return Converted(rows=rows, kept=[kept[row] for row in good], bad=found)
+    return ConvertedRecords(rows=rows, kept=[kept[row] for row in good], bad=found)
 
 
-def _one_by_one(column: Column, texts: Sequence[Cell], kept: Sequence[int], reasons: dict[int, str]) -> list[Any]:
+def _one_by_one(column: IngestColumn, texts: Sequence[Cell], kept: Sequence[int], reasons: dict[int, str]) -> list[Any]:
     values: list[Any] = []
     for index, text in zip(kept, texts, strict=True):
         try:
@@ -232,7 +231,7 @@ def _one_by_one(column: Column, texts: Sequence[Cell], kept: Sequence[int], reas
     return values
 
 
-def _array(column: Column, values: pa.Array | list[Any], good: Sequence[int]) -> pa.Array:
+def _array(column: IngestColumn, values: pa.Array | list[Any], good: Sequence[int]) -> pa.Array:
     if isinstance(values, list):
         return pa.array([values[row] for row in good], text_type(column).arrow)
     return values if len(good) == len(values) else values.take(pa.array(good, pa.int64()))

@@ -14,22 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolkit.ingest.delimited import Delimited, WrongWriterSettings
-from toolkit.ingest.port import Column
-from toolkit.ingest.record_writer import Converted
+from toolkit.ingest.port import IngestColumn
+from toolkit.ingest.record_writer import ConvertedRecords
 from toolkit.ingest.strict_json import StrictJson
 from toolkit.ingest.strict_regex import StrictRegex
 from toolkit.ingest.text_values import UnknownColumnType, parse_text, quick_array
 from toolkit.ingest.writer_loading import UnknownRecordWriter, built_in_writer, load_writer
 
 TYPES = ("string", "boolean", "int", "bigint", "float", "double", "decimal(5,2)", "date", "timestamp", "timestamp_ntz")
-TWO = (Column(name="a", type="int"), Column(name="b", type="string"))
+TWO = (IngestColumn(name="a", type="int"), IngestColumn(name="b", type="string"))
 
 
-def only(type_: str, *, is_required: bool = False) -> tuple[Column, ...]:
-    return (Column(name="a", type=type_, is_required=is_required),)
+def only(type_: str, *, is_required: bool = False) -> tuple[IngestColumn, ...]:
+    return (IngestColumn(name="a", type=type_, is_required=is_required),)
 
 
-def reasons(converted: Converted) -> list[tuple[int, str]]:
+def reasons(converted: ConvertedRecords) -> list[tuple[int, str]]:
     return [(one.index, one.reason) for one in converted.bad]
 
 
@@ -57,7 +57,7 @@ TEXTS = st.one_of(
 @pytest.mark.parametrize("type_", TYPES)
 @given(text=TEXTS)
 def test_what_is_converted_at_once_is_what_is_converted_one_by_one(type_: str, text: str) -> None:
-    column = Column(name="a", type=type_)
+    column = IngestColumn(name="a", type=type_)
     quick = quick_array(column, [text, None])
     if quick is not None:
         assert quick.to_pylist()[1] is None
@@ -123,7 +123,7 @@ def test_quoted_fields_are_read_as_csv_writes_them(rows: list[list[str]]) -> Non
         written = io.StringIO()
         csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="").writerow(row)
         records.append(written.getvalue().encode())
-    columns = (Column(name="a", type="string"), Column(name="b", type="string"))
+    columns = (IngestColumn(name="a", type="string"), IngestColumn(name="b", type="string"))
     converted = Delimited().convert(records, columns)
     assert converted.bad == ()
     assert [list(row.values()) for row in converted.rows.to_pylist()] == rows
@@ -138,7 +138,7 @@ def test_a_record_without_quotes_is_split_as_the_rule_says(text: str) -> None:
 @given(rows=st.lists(st.lists(TEXTS, min_size=1, max_size=3).map("|".join), max_size=3))
 @pytest.mark.parametrize("type_", TYPES)
 def test_fields_that_are_converted_at_once_are_converted_alike_one_by_one(type_: str, rows: list[str]) -> None:
-    columns, names = (Column(name="a", type=type_), Column(name="b", type="string")), ("b", "a", "_")
+    columns, names = (IngestColumn(name="a", type=type_), IngestColumn(name="b", type="string")), ("b", "a", "_")
     writer, records = Delimited(separator="|", null="1"), [row.encode() for row in rows]
     quick, exact = writer.convert_quickly(records, columns, names), writer.convert_exactly(records, columns, names)
     if quick is not None:
@@ -149,7 +149,7 @@ def test_fields_that_are_converted_at_once_are_converted_alike_one_by_one(type_:
 
 @pytest.mark.parametrize("text", [b'x"y,1', b'"x"y,1', b'"x,1', b'"x" ,1'])
 def test_a_quote_at_a_wrong_place_is_an_error(text: bytes) -> None:
-    columns = (Column(name="b", type="string"), Column(name="a", type="int"))
+    columns = (IngestColumn(name="b", type="string"), IngestColumn(name="a", type="int"))
     assert "wrong place" in reasons(Delimited().convert([text], columns))[0][1]
 
 
@@ -209,7 +209,9 @@ DOCUMENTS = st.dictionaries(st.sampled_from([f"c{index}" for index in range(len(
     records=st.lists(st.one_of(DOCUMENTS.map(lambda one: json.dumps(one).encode()), st.binary(max_size=8)), max_size=3)
 )
 def test_json_that_is_converted_at_once_is_converted_alike_one_by_one(records: list[bytes]) -> None:
-    columns = [Column(name=f"c{i}", type=type_) for i, type_ in enumerate(TYPES) if not type_.startswith("decimal")]
+    columns = [
+        IngestColumn(name=f"c{i}", type=type_) for i, type_ in enumerate(TYPES) if not type_.startswith("decimal")
+    ]
     quick = StrictJson().convert_quickly(records, columns)
     exact = StrictJson().convert_exactly(records, columns)
     if quick is not None:
