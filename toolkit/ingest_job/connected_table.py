@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from typing_extensions import override
 
@@ -18,7 +18,7 @@ from toolkit.ingest_job.sink import Events, Fill, Reject, TableWriter
 if TYPE_CHECKING:
     from toolkit.ingest.port import IngestCatalog, TableState
     from toolkit.ingest.record_writer import RecordWriter
-    from toolkit.ingest_job.source import JsonValue, Progress
+    from toolkit.ingest_job.source import Progress
 
 TRANSACTIONS = 1000
 """So many transactions one batch has; the ledger gives their ids at once."""
@@ -71,7 +71,7 @@ class OpenConnection(Protocol[P_contra]):
         """Open a batch."""
         ...
 
-    def progress(self, name: str) -> Mapping[str, JsonValue] | None:
+    def progress(self, name: str) -> Mapping[str, object] | None:
         """Return the progress of a named writer."""
         ...
 
@@ -144,7 +144,7 @@ class ConnectedWriter(TableWriter, Generic[P]):
 
     @override
     def progress(self) -> Progress:
-        return self.connection.progress(self.progress_name) or {}
+        return cast("Progress", self.connection.progress(self.progress_name) or {})
 
     @override
     def begin(self) -> None:
