@@ -184,3 +184,23 @@ class RecordTooLong(InvalidInput):
             f"{unit}: the record at {position} has more than {limit} bytes, the most of one record; split it, or "
             f"raise `commit.bytes` of the feed's `ingest`"
         )
+
+
+class ProgressMoved(Failed):
+    """Another writer of the same name committed since this one began; nothing of this transaction was committed.
+
+    Args:
+        table: ``catalog.namespace.table``.
+        name: of the writer.
+        found: the sequence that the table has.
+        expected: the sequence that this writer began from.
+    """
+
+    code = "progress_moved"
+
+    def __init__(self, *, table: str, name: str, found: int, expected: int) -> None:
+        self.table, self.name, self.found, self.expected = table, name, found, expected
+        super().__init__(
+            f"{table}: writer {name!r} is at commit {found}, expected {expected}: another of this name writes; nothing "
+            f"was committed: connect again and go on from its progress"
+        )

@@ -1,4 +1,4 @@
-"""Batches and transactions of streaming ingest, and the turn to commit to a table.
+"""Batches and transactions of streaming ingest, and the slot to commit to a table.
 
 The ledger keeps ids, intentions and results; whether an intended transaction was committed is known by the table alone.
 """
@@ -14,15 +14,15 @@ import sqlalchemy as sa
 
 from toolkit.el import EPOCH
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.tables import ingest_batch, ingest_transaction, ingest_turn
+from toolkit.ledger.tables import ingest_batch, ingest_slot, ingest_transaction
 from toolkit.ledger.vocabulary import IngestBatchState, IngestTransactionState
 
-TURN = timedelta(seconds=30)
-"""A turn that was taken for so long may be taken by another."""
+SLOT_TIME = timedelta(seconds=30)
+"""A slot that was taken for so long may be taken by another."""
 WAITING = timedelta(seconds=2)
-"""A process that waits for the turn and has not asked for so long loses its place."""
+"""A process that waits for the slot and has not asked for so long loses its place."""
 
-_T, _B, _TURN = ingest_transaction.c, ingest_batch.c, ingest_turn.c
+_T, _B, _SLOT = ingest_transaction.c, ingest_batch.c, ingest_slot.c
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,11 +53,11 @@ class IntendedTransaction:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Turn:
-    """A turn that was asked for.
+class CommitSlot:
+    """A slot that was asked for.
 
     Attributes:
-        fence: of the turn; None: another process has it.
+        fence: of the slot; None: another process has it.
         holder: which process has it.
     """
 
@@ -88,7 +88,7 @@ def heartbeat(tx: Transaction, batch: int, timeout: timedelta) -> bool:
 
 
 def close_batch(tx: Transaction, batch: int) -> None:
-    """Close a batch; its open transactions are aborted, the intended ones are left to the next turn."""
+    """Close a batch; its open transactions are aborted, the intended ones are left to the next slot."""
     _end(tx, batch, IngestBatchState.CLOSED)
 
 
@@ -111,7 +111,8 @@ def _end(tx: Transaction, batch: int, state: IngestBatchState) -> None:
 def intend(tx: Transaction, intended: Sequence[IntendedTransaction], fence: int) -> frozenset[int]:
     """Note that commits are about to begin, and return which of them may.
 
-    A transaction may not when it is not open any more, or its batch is aborted, closed or lapsed.
+    A transaction may not when it is not open any more, or its batch is aborted, closed or lapsed. The same may
+    be asked twice, since the first answer may be lost.
     """
     now = tx.now()
     ids = [each.transaction_id for each in intended]
@@ -119,7 +120,8 @@ def intend(tx: Transaction, intended: Sequence[IntendedTransaction], fence: int)
     batches = sa.select(_T.batch_id).where(_T.transaction_id.in_(ids))
     is_alive = (_B.state == IngestBatchState.OPEN) & (_B.expires_at > now) & _B.batch_id.in_(batches)
     alive = tx.execute(tx.locked(sa.select(_B.batch_id).where(is_alive).order_by(_B.batch_id))).scalars().all()
-    may = (_T.state == IngestTransactionState.OPEN) & _T.transaction_id.in_(ids) & _T.batch_id.in_(alive)
+    is_own = (_T.state == IngestTransactionState.INTENDED) & (_T.fence == fence)
+    may = ((_T.state == IngestTransactionState.OPEN) | is_own) & _T.transaction_id.in_(ids) & _T.batch_id.in_(alive)
     found = frozenset(tx.execute(tx.locked(sa.select(_T.transaction_id).where(may))).scalars())
     rows = [_intention(each, fence, now) for each in intended if each.transaction_id in found]
     if rows:
@@ -193,8 +195,8 @@ def oldest_intention(tx: Transaction, table: str) -> datetime | None:
     return found
 
 
-def take_turn(tx: Transaction, table: str, process: str, gone: Collection[str]) -> Turn:
-    """Take the turn of a table, or wait for it.
+def acquire_slot(tx: Transaction, table: str, process: str, gone: Collection[str]) -> CommitSlot:
+    """Take the slot of a table, or wait for it.
 
     Args:
         tx: the transaction.
@@ -205,27 +207,27 @@ def take_turn(tx: Transaction, table: str, process: str, gone: Collection[str]) 
     now = tx.now()
     row: dict[str, object] = {"table_name": table, "fence": 0, "holder": "", "next": ""}
     times: dict[str, object] = {"expires_at": EPOCH, "next_expires_at": EPOCH}
-    found = tx.execute(tx.locked(sa.select(ingest_turn).where(_TURN.table_name == table))).mappings().first()
+    found = tx.execute(tx.locked(sa.select(ingest_slot).where(_SLOT.table_name == table))).mappings().first()
     if found is None:
-        tx.execute(tx.upsert(ingest_turn).values(**row, **times).on_conflict_do_nothing())
-        found = tx.execute(tx.locked(sa.select(ingest_turn).where(_TURN.table_name == table))).mappings().one()
+        tx.execute(tx.upsert(ingest_slot).values(**row, **times).on_conflict_do_nothing())
+        found = tx.execute(tx.locked(sa.select(ingest_slot).where(_SLOT.table_name == table))).mappings().one()
     holder, after = found["holder"], found["next"]
     is_free = holder in ("", process) or holder in gone or found["expires_at"] <= now
     is_first = after in ("", process) or after in gone or found["next_expires_at"] <= now
     if is_free and is_first:
-        taken = {"holder": process, "fence": found["fence"] + 1, "expires_at": now + TURN, "next": ""}
-        _write_turn(tx, table, taken)
-        return Turn(fence=found["fence"] + 1, holder=process)
+        taken = {"holder": process, "fence": found["fence"] + 1, "expires_at": now + SLOT_TIME, "next": ""}
+        _write_slot(tx, table, taken)
+        return CommitSlot(fence=found["fence"] + 1, holder=process)
     if is_first:
-        _write_turn(tx, table, {"next": process, "next_expires_at": now + WAITING})
-    return Turn(fence=None, holder=holder)
+        _write_slot(tx, table, {"next": process, "next_expires_at": now + WAITING})
+    return CommitSlot(fence=None, holder=holder)
 
 
-def give_turn(tx: Transaction, table: str, process: str, fence: int) -> None:
-    """End a turn; the process that waits longest takes it next."""
-    is_own = (_TURN.table_name == table) & (_TURN.holder == process) & (_TURN.fence == fence)
-    tx.execute(sa.update(ingest_turn).where(is_own).values(holder=""))
+def release_slot(tx: Transaction, table: str, process: str, fence: int) -> None:
+    """End a slot; the process that waits longest takes it next."""
+    is_own = (_SLOT.table_name == table) & (_SLOT.holder == process) & (_SLOT.fence == fence)
+    tx.execute(sa.update(ingest_slot).where(is_own).values(holder=""))
 
 
-def _write_turn(tx: Transaction, table: str, values: dict[str, object]) -> None:
-    tx.execute(sa.update(ingest_turn).where(_TURN.table_name == table).values(values))
+def _write_slot(tx: Transaction, table: str, values: dict[str, object]) -> None:
+    tx.execute(sa.update(ingest_slot).where(_SLOT.table_name == table).values(values))

@@ -59,10 +59,20 @@ class ProcessTable:
 
     def is_gone(self, run: Run) -> bool:
         """Return whether the process that owns a run has ended for certain, with all its threads."""
-        if run.owner_mark is None or run.pid is None or not 0 < run.pid <= _HIGHEST_PID or run.host != self.host:
+        return self.has_ended(host=run.host, pid=run.pid, mark=run.owner_mark)
+
+    def has_ended(self, *, host: str | None, pid: int | None, mark: str | None) -> bool:
+        """Return whether a process has ended for certain, with all its threads.
+
+        Args:
+            host: name of its machine.
+            pid: its number.
+            mark: see `own_mark`.
+        """
+        if mark is None or pid is None or not 0 < pid <= _HIGHEST_PID or host != self.host:
             return False
-        place, _, started_at = run.owner_mark.rpartition(" ")
-        return bool(place) and place == self._place() and self._has_ended(run.pid, started_at)
+        place, _, started_at = mark.rpartition(" ")
+        return bool(place) and place == self._place() and self._has_ended(pid, started_at)
 
     def _place(self) -> str | None:
         """Return the scope in which process numbers and start times mean the same as here; None: it is unknown."""

@@ -1,4 +1,4 @@
-"""Batches, transactions and turns of streaming ingest in the ledger."""
+"""Batches, transactions and slots of streaming ingest in the ledger."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.ingest import IntendedTransaction, OpenedBatch, Turn
+from toolkit.ledger.ingest import CommitSlot, IntendedTransaction, OpenedBatch
 from toolkit.ledger.vocabulary import IngestTransactionState as State
 
 pytestmark = pytest.mark.both_databases
@@ -23,15 +23,15 @@ def _open(ledger: Ledger, count: int = 2, timeout: timedelta = MINUTE) -> Opened
     return ledger.write(lambda tx: ingest.open_batch(tx, TABLE, "web-1", count, timeout))
 
 
-def _intend(ledger: Ledger, *ids: int) -> frozenset[int]:
+def _intend(ledger: Ledger, *ids: int, fence: int = 1) -> frozenset[int]:
     content = [
         IntendedTransaction(transaction_id=each, partitions=(("2026",),), rows=1, bytes=2, files=1) for each in ids
     ]
-    return ledger.write(lambda tx: ingest.intend(tx, content, 1))
+    return ledger.write(lambda tx: ingest.intend(tx, content, fence))
 
 
-def _turn(ledger: Ledger, process: str, gone: Collection[str] = ()) -> Turn:
-    return ledger.write(lambda tx: ingest.take_turn(tx, TABLE, process, gone))
+def _slot(ledger: Ledger, process: str, gone: Collection[str] = ()) -> CommitSlot:
+    return ledger.write(lambda tx: ingest.acquire_slot(tx, TABLE, process, gone))
 
 
 def _later(ledger: Ledger, by: timedelta) -> Ledger:
@@ -46,7 +46,8 @@ def test_a_batch_has_as_many_ids_as_asked_for_and_no_other_batch_has_them(ledger
 def test_a_transaction_is_intended_once_and_settled_once(ledger: Ledger) -> None:
     one, other = _open(ledger).transactions
     assert _intend(ledger, one, other) == {one, other}
-    assert _intend(ledger, one) == frozenset()
+    assert _intend(ledger, one) == {one}  # the answer to the first was lost
+    assert _intend(ledger, one, fence=2) == frozenset()
     assert [each.partitions for each in ledger.read(lambda tx: ingest.undecided(tx, TABLE))] == [(("2026",),)] * 2
     assert ledger.write(lambda tx: ingest.settle(tx, [one], State.COMMITTED)) == {one}
     assert ledger.write(lambda tx: ingest.settle(tx, [one], State.ABORTED)) == frozenset()
@@ -80,22 +81,22 @@ def test_a_closed_batch_commits_nothing_more(ledger: Ledger) -> None:
     assert _intend(ledger, *batch.transactions) == frozenset()
 
 
-def test_the_process_that_waits_gets_the_turn_before_the_one_that_gave_it_back(ledger: Ledger) -> None:
-    first = _turn(ledger, "a")
+def test_the_process_that_waits_gets_the_slot_before_the_one_that_gave_it_back(ledger: Ledger) -> None:
+    first = _slot(ledger, "a")
     assert first.fence == 1
-    assert _turn(ledger, "b") == Turn(fence=None, holder="a")
-    assert _turn(ledger, "c") == Turn(fence=None, holder="a")
-    ledger.write(lambda tx: ingest.give_turn(tx, TABLE, "a", 1))
-    assert _turn(ledger, "a").fence is None
-    assert _turn(ledger, "b").fence == 2
+    assert _slot(ledger, "b") == CommitSlot(fence=None, holder="a")
+    assert _slot(ledger, "c") == CommitSlot(fence=None, holder="a")
+    ledger.write(lambda tx: ingest.release_slot(tx, TABLE, "a", 1))
+    assert _slot(ledger, "a").fence is None
+    assert _slot(ledger, "b").fence == 2
 
 
-def test_the_turn_of_a_dead_or_a_silent_process_is_taken_with_a_higher_fence(ledger: Ledger) -> None:
-    _turn(ledger, "a")
-    assert _turn(ledger, "b", gone={"a"}).fence == 2
-    assert _turn(_later(ledger, ingest.TURN * 2), "c").fence == 3
-    ledger.write(lambda tx: ingest.give_turn(tx, TABLE, "b", 2))
-    assert _turn(ledger, "d").fence is None
+def test_the_slot_of_a_dead_or_a_silent_process_is_taken_with_a_higher_fence(ledger: Ledger) -> None:
+    _slot(ledger, "a")
+    assert _slot(ledger, "b", gone={"a"}).fence == 2
+    assert _slot(_later(ledger, ingest.SLOT_TIME * 2), "c").fence == 3
+    ledger.write(lambda tx: ingest.release_slot(tx, TABLE, "b", 2))
+    assert _slot(ledger, "d").fence is None
 
 
 def test_times_are_those_of_the_database(ledger: Ledger) -> None:

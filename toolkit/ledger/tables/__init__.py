@@ -15,7 +15,7 @@ from toolkit.ledger.tables.events import (
     trigger_pending,
 )
 from toolkit.ledger.tables.identity import ledger_identity
-from toolkit.ledger.tables.ingest import ingest_batch, ingest_transaction, ingest_turn
+from toolkit.ledger.tables.ingest import ingest_batch, ingest_slot, ingest_transaction
 from toolkit.ledger.tables.inputs import input_fingerprint, late_check
 from toolkit.ledger.tables.processes import (
     archive,
@@ -59,8 +59,8 @@ __all__ = [
     "file_hold",
     "hold",
     "ingest_batch",
+    "ingest_slot",
     "ingest_transaction",
-    "ingest_turn",
     "input_fingerprint",
     "item",
     "late_check",

@@ -1,4 +1,4 @@
-"""Tables of streaming ingest: batches of transactions, the transactions, and whose turn it is to commit to a table."""
+"""Tables of streaming ingest: batches of transactions, the transactions, and which process may commit to a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ingest_transaction = sa.Table(
     sa.Column("batch_id", Number, sa.ForeignKey("ingest_batch.batch_id"), nullable=False, comment="its batch"),
     sa.Column("table_name", sa.Text, nullable=False, comment="catalog, namespace and table, separated by dots"),
     sa.Column("state", Choice(IngestTransactionState), nullable=False, comment="how far it is"),
-    sa.Column("fence", Number, nullable=False, comment="of the turn that intended it; 0: none did"),
+    sa.Column("fence", Number, nullable=False, comment="of the slot that intended it; 0: none did"),
     sa.Column("intended_at", UtcTime, comment="when its commit to the table was about to begin"),
     sa.Column("partitions", sa.Text, comment="values of the partition columns that it touches, JSON"),
     sa.Column("rows", Number, comment="number of its rows"),
@@ -38,14 +38,14 @@ ingest_transaction = sa.Table(
     comment="transactions of streaming ingest; the table itself says which of them were committed",
 )
 
-ingest_turn = sa.Table(
-    "ingest_turn",
+ingest_slot = sa.Table(
+    "ingest_slot",
     metadata,
     sa.Column("table_name", sa.Text, primary_key=True, comment="catalog, namespace and table, separated by dots"),
-    sa.Column("fence", Number, nullable=False, comment="raised each time that the turn is taken"),
+    sa.Column("fence", Number, nullable=False, comment="raised each time that the slot is taken"),
     sa.Column("holder", sa.Text, nullable=False, comment="process that may commit, JSON; empty: none"),
-    sa.Column("expires_at", UtcTime, nullable=False, comment="when another may take the turn"),
-    sa.Column("next", sa.Text, nullable=False, comment="process that gets the turn next, JSON; empty: none waits"),
+    sa.Column("expires_at", UtcTime, nullable=False, comment="when another may take the slot"),
+    sa.Column("next", sa.Text, nullable=False, comment="process that gets the slot next, JSON; empty: none waits"),
     sa.Column("next_expires_at", UtcTime, nullable=False, comment="when another may wait in its place"),
     comment="which process may commit to a table that is ingested",
 )

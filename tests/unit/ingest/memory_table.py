@@ -1,0 +1,139 @@
+"""A table in memory with atomic commits, as a hand-written `IngestTable` and `IngestCatalog`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import pyarrow as pa
+
+from toolkit.ingest.errors import CommitConflict, NoSuchIngestTable
+from toolkit.ingest.port import DataFile, IngestColumn, Partition, TableCommit, TableSpec, TableState
+from toolkit.ingest.record_writer import BadRecord, ConvertedRecords
+
+COLUMNS = (IngestColumn(name="word", type="string"),)
+
+
+@dataclass(kw_only=True)
+class MemoryTable:
+    """A table.
+
+    Attributes:
+        before: called before a commit; what it raises is raised.
+        after: called after a commit; what it raises is raised although it was committed.
+    """
+
+    name: str = "memory.web.clicks"
+    columns: tuple[IngestColumn, ...] = COLUMNS
+    before: Callable[[TableCommit], None] = lambda _: None
+    after: Callable[[TableCommit], None] = lambda _: None
+    commits: list[TableCommit] = field(default_factory=list)
+    properties: dict[str, str] = field(default_factory=dict)
+    written: dict[str, DataFile] = field(default_factory=dict)
+    expired: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def words(self) -> list[str]:
+        """Return the visible words."""
+        return sorted(word for each in self.commits for file in each.files for word in file.token)
+
+    def state(self) -> TableState:
+        with self.lock:
+            return TableState(
+                snapshot_id=len(self.commits),
+                schema_id=0,
+                columns=self.columns,
+                partition_columns=(),
+                properties=dict(self.properties),
+                snapshots=len(self.commits),
+            )
+
+    def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
+        assert name not in self.written
+        file = DataFile(uri=name, partition=(), rows=rows.num_rows, bytes=rows.nbytes, token=rows["word"].to_pylist())
+        self.written[name] = file
+        return (file,)
+
+    def commit(self, commit: TableCommit, base: TableState) -> None:
+        self.before(commit)
+        with self.lock:
+            if base.snapshot_id != len(self.commits):
+                raise CommitConflict(table=self.name)
+            assert all(each.uri in self.written for each in commit.files)
+            self.commits.append(commit)
+            self.properties.update(commit.properties)
+        self.after(commit)
+
+    def committed(self, transactions: Collection[int]) -> frozenset[int]:
+        with self.lock:
+            return frozenset(transactions) & {one for each in self.commits for one in each.transactions}
+
+    def discard(self, files: Sequence[DataFile]) -> None:
+        for each in files:
+            self.written.pop(each.uri, None)
+
+    def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
+        return [file for each in self.commits for file in each.files if partition in (None, file.partition)]
+
+    def rewrite(
+        self, partition: Partition, target_bytes: int, name: str, properties: Mapping[str, str], base: TableState
+    ) -> tuple[int, int]:
+        raise NotImplementedError
+
+    def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
+        assert older_than.tzinfo is not None
+        assert keep_last >= 1
+        del keep_since
+        self.expired += 1
+        return 0
+
+    def unreferenced(self, *, older_than: datetime) -> Sequence[str]:
+        del older_than
+        visible = {file.uri for file in self.files()}
+        return sorted(set(self.written) - visible)
+
+    def remove_unreferenced(self, uri: str) -> None:
+        self.written.pop(uri)
+
+    def drop_partition(self, partition: Partition, base: TableState) -> int:
+        raise NotImplementedError
+
+
+@dataclass(kw_only=True)
+class MemoryCatalog:
+    """A catalog with at most one table."""
+
+    table: MemoryTable | None = None
+    closed: int = 0
+
+    def open(self, namespace: str, table: str) -> MemoryTable:
+        if self.table is None:
+            raise NoSuchIngestTable(table=f"memory.{namespace}.{table}")
+        return self.table
+
+    def create(self, namespace: str, table: str, spec: TableSpec) -> MemoryTable:
+        self.table = self.table or MemoryTable(name=f"memory.{namespace}.{table}", columns=spec.columns)
+        return self.table
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class WordWriter:
+    """Records are words; ``?`` is none."""
+
+    def convert(self, records: Sequence[bytes], columns: Sequence[IngestColumn]) -> ConvertedRecords:
+        assert [each.name for each in columns] == ["word"]
+        kept = [index for index, each in enumerate(records) if each != b"?"]
+        bad = tuple(BadRecord(index=index, reason="no word") for index, each in enumerate(records) if each == b"?")
+        rows = pa.table({"word": pa.array([records[index].decode() for index in kept], pa.string())})
+        return ConvertedRecords(rows=rows, kept=kept, bad=bad)
+
+
+def other_engine(table: MemoryTable) -> None:
+    """Commit as Spark would, between a look and a commit."""
+    with table.lock:
+        table.commits.append(replace(TableCommit(), properties={}))

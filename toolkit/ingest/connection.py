@@ -1,0 +1,197 @@
+"""Connections to a table: the entry of the API of streaming ingest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import TracebackType
+from typing import Self, TypeAlias
+
+import pyarrow as pa
+
+from toolkit.errors import FeedctlError
+from toolkit.ingest.batch import FillRows, RejectRecord, TransactionBatch
+from toolkit.ingest.call_errors import BatchIsOpen, ConnectionIsClosed, PartitionValueDiffers
+from toolkit.ingest.committer import Committer, IngestEvents, sequence_of
+from toolkit.ingest.endpoint import CatalogAddress, Endpoint
+from toolkit.ingest.errors import NoSuchIngestTable
+from toolkit.ingest.port import WRITER_PROPERTY, IngestCatalog, IngestTable, TableSpec
+from toolkit.ingest.record_writer import BadRecord, RecordWriter
+from toolkit.ledger import ingest
+from toolkit.ledger.database import Ledger
+
+TIMEOUT = timedelta(minutes=5)
+FLUSH_BYTES = 64 << 20
+
+OpenCatalog: TypeAlias = Callable[[CatalogAddress], IngestCatalog]
+
+
+def connect(
+    endpoint: Endpoint,
+    *,
+    ledger: Ledger,
+    agent: str,
+    open_catalog: OpenCatalog,
+    create: TableSpec | None = None,
+    events: IngestEvents | None = None,
+    fill: FillRows | None = None,
+    filled: tuple[str, ...] = (),
+) -> Connection:
+    """Open a connection to a table.
+
+    Args:
+        endpoint: the table.
+        ledger: gives the ids of transactions.
+        agent: name of the writer, for people.
+        open_catalog: opens the catalog.
+        create: the definition of the table when it is missing; None: then it is an error.
+        events: of a commit, for the ledger.
+        fill: adds columns to the rows that a record writer made.
+        filled: their names.
+
+    Raises:
+        NoSuchIngestTable: it is missing, and there is no definition.
+    """
+    catalog = open_catalog(endpoint.catalog)
+    try:
+        table = _opened(catalog, endpoint, create)
+        committer = Committer(table=table, ledger=ledger, events=events)
+        return Connection(
+            endpoint=endpoint, agent=agent, catalog=catalog, committer=committer, fill=fill, filled=filled
+        )
+    except FeedctlError:
+        catalog.close()
+        raise
+
+
+def _opened(catalog: IngestCatalog, endpoint: Endpoint, create: TableSpec | None) -> IngestTable:
+    try:
+        return catalog.open(endpoint.namespace, endpoint.table)
+    except NoSuchIngestTable:
+        if create is None:
+            raise
+        return catalog.create(endpoint.namespace, endpoint.table, create)
+
+
+@dataclass(kw_only=True)
+class Connection:
+    """A connection; used by one thread, with at most one open batch.
+
+    Attributes:
+        endpoint: where to.
+        agent: name of the writer.
+        catalog: of the table.
+        committer: of the table.
+        fill: adds columns to rows.
+        filled: their names.
+        is_sibling: another connection ends the committer and the catalog.
+    """
+
+    endpoint: Endpoint
+    agent: str
+    catalog: IngestCatalog
+    committer: Committer
+    fill: FillRows | None = None
+    filled: tuple[str, ...] = ()
+    is_sibling: bool = False
+    _batch: TransactionBatch | None = field(default=None, init=False)
+    _sequences: dict[str, int] = field(default_factory=dict, init=False)
+    _is_closed: bool = field(default=False, init=False)
+
+    @property
+    def table(self) -> IngestTable:
+        """Return the table."""
+        return self.committer.table
+
+    def another(self, agent: str) -> Connection:
+        """Return one more connection of this process to the table; commits of all of them are grouped."""
+        return Connection(
+            endpoint=self.endpoint,
+            agent=agent,
+            catalog=self.catalog,
+            committer=self.committer,
+            fill=self.fill,
+            filled=self.filled,
+            is_sibling=True,
+        )
+
+    def progress(self, name: str) -> Mapping[str, object] | None:
+        """Look at the table, and return the progress of a named writer; its next commit goes on from there."""
+        state = self.table.state()
+        self._sequences[name] = sequence_of(state, name)
+        found = state.properties.get(WRITER_PROPERTY + name)
+        return None if found is None else dict(json.loads(found)["progress"])
+
+    def transaction_batch(
+        self,
+        count: int,
+        writer: RecordWriter,
+        *,
+        timeout: timedelta = TIMEOUT,
+        flush_bytes: int = FLUSH_BYTES,
+        rejects: RejectRecord | None = None,
+    ) -> TransactionBatch:
+        """Open a batch of so many transactions; see `TransactionBatch`.
+
+        Raises:
+            BatchIsOpen: the connection has an open one.
+        """
+        if self._is_closed:
+            raise ConnectionIsClosed(table=self.table.name)
+        if self._batch is not None and not self._batch.is_closed:
+            raise BatchIsOpen(batch=self._batch.opened.batch_id)
+        name, fixed = self.table.name, self.endpoint.partition_values or {}
+        left_out = {*self.filled, *fixed}
+        columns = tuple(each for each in self.table.state().columns if each.name not in left_out)
+        opened = self.committer.ledger.write(lambda tx: ingest.open_batch(tx, name, self.agent, count, timeout))
+        self._batch = TransactionBatch(
+            committer=self.committer,
+            opened=opened,
+            columns=columns,
+            sequences=self._sequences,
+            writer=writer,
+            fill=_filling(self.fill, fixed),
+            timeout=timeout,
+            flush_bytes=flush_bytes,
+            rejects=rejects,
+        )
+        return self._batch
+
+    def close(self) -> None:
+        """Close the open batch and end the connection; a second call does nothing."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            if self._batch is not None:
+                self._batch.close()
+        finally:
+            if not self.is_sibling:
+                self.committer.close()
+                self.catalog.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _filling(fill: FillRows | None, fixed: Mapping[str, str]) -> FillRows:
+    """Return a function that adds all columns that the record writer does not make."""
+
+    def add(rows: pa.Table) -> tuple[pa.Table, Sequence[BadRecord]]:
+        filled, bad = (rows, ()) if fill is None else fill(rows)
+        for name, value in fixed.items():
+            if name in filled.column_names:
+                if set(filled[name].unique().to_pylist()) - {value}:
+                    raise PartitionValueDiffers(column=name, expected=value)
+            else:
+                filled = filled.append_column(name, pa.array([value] * filled.num_rows, pa.string()))
+        return filled, bad
+
+    return add

@@ -1,0 +1,166 @@
+"""The slot to commit to a table: one process at a time, each with a higher fence than the one before.
+
+A process may stall for longer than its slot lasts, and go on with its commit after another took the slot. So the other
+commits its fence to the table before it looks which transactions are there: a commit on the state before conflicts
+from then on, and the stalled process finds the higher fence and gives up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import time
+import uuid
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from toolkit.errors import Unavailable
+from toolkit.ingest.errors import CommitConflict, CommitUnknown
+from toolkit.ingest.port import IngestTable, TableCommit, TableState
+from toolkit.ledger import ingest
+from toolkit.ledger.database import Ledger, Transaction
+from toolkit.ledger.events import NewEvent
+from toolkit.ledger.ingest import CommitSlot, IntendedTransaction
+from toolkit.ledger.vocabulary import IngestTransactionState
+from toolkit.runs.owner import ProcessTable
+
+SLOT_PROPERTY = "feedctl.slot"
+"""Table property: the fence of the slot that committed last."""
+_POLL_SECONDS = 0.01
+
+T = TypeVar("T")
+Settled = Callable[[Transaction, Sequence[IntendedTransaction], TableState], Sequence[NewEvent]]
+
+
+class SlotLost(Unavailable):
+    """Another process took the slot, or it did not come in time; nothing was committed."""
+
+    code = "slot_lost"
+    retriable = True
+
+    def __init__(self, *, table: str) -> None:
+        self.table = table
+        super().__init__(f"another process commits to {table} for too long; nothing was committed; try again")
+
+
+@dataclass(kw_only=True)
+class CommitSlots:
+    """Slots of one process at one table; used by one thread.
+
+    Attributes:
+        table: the table.
+        ledger: which has the slots.
+        processes: of this machine.
+        identity: tells this user of the table from all others.
+    """
+
+    table: IngestTable
+    ledger: Ledger
+    processes: ProcessTable = field(default_factory=ProcessTable)
+    identity: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.identity:
+            mark = self.processes.own_mark()
+            facts = {"id": uuid.uuid4().hex, "host": socket.gethostname(), "pid": os.getpid(), "mark": mark}
+            self.identity = json.dumps(facts)
+
+    def acquire(self, deadline: float) -> tuple[int, Sequence[IntendedTransaction]]:
+        """Wait for the slot, and return its fence and the transactions that earlier slots left undecided.
+
+        Args:
+            deadline: of `time.monotonic`.
+
+        Raises:
+            SlotLost: it did not come in time.
+        """
+        gone: set[str] = set()
+        while True:
+            slot, left = until(deadline, lambda: self.ledger.write(lambda tx: self._acquire(tx, gone)))
+            if slot.fence is not None:
+                return slot.fence, left
+            if self.is_gone(slot.holder):
+                gone.add(slot.holder)
+                continue
+            if time.monotonic() > deadline:
+                raise SlotLost(table=self.table.name)
+            time.sleep(_POLL_SECONDS * (0.5 + random.random()))  # noqa: S311 - jitter
+
+    def _acquire(self, tx: Transaction, gone: Collection[str]) -> tuple[CommitSlot, Sequence[IntendedTransaction]]:
+        slot = ingest.acquire_slot(tx, self.table.name, self.identity, gone)
+        return slot, () if slot.fence is None else ingest.undecided(tx, self.table.name)
+
+    def release(self, fence: int) -> None:
+        """Give the slot back; without an answer it expires."""
+        with suppress(Unavailable):
+            self.ledger.write(lambda tx: ingest.release_slot(tx, self.table.name, self.identity, fence))
+
+    def is_gone(self, holder: str) -> bool:
+        """Return whether the process has ended for certain."""
+        if not holder:
+            return False
+        facts = json.loads(holder)
+        return self.processes.has_ended(host=facts["host"], pid=facts["pid"], mark=facts["mark"])
+
+    def checked_state(self, fence: int) -> TableState:
+        """Look at the table; raises SlotLost when it has a higher fence."""
+        state = self.table.state()
+        if int(state.properties.get(SLOT_PROPERTY, "0")) > fence:
+            raise SlotLost(table=self.table.name)
+        return state
+
+    def fence_off(self, fence: int, deadline: float) -> None:
+        """Commit the fence to the table: a commit on an earlier state conflicts from then on."""
+
+        def commit() -> bool:
+            base = self.checked_state(fence)
+            with suppress(CommitConflict, CommitUnknown):
+                self.table.commit(TableCommit(properties={SLOT_PROPERTY: str(fence)}), base)
+                return True
+            return False
+
+        while not until(deadline, commit):
+            if time.monotonic() > deadline:
+                raise SlotLost(table=self.table.name)
+            time.sleep(_POLL_SECONDS * (0.5 + random.random()))  # noqa: S311 - jitter
+
+    def resolve(
+        self, left: Sequence[IntendedTransaction], fence: int, settled: Settled, deadline: float
+    ) -> frozenset[int]:
+        """Look which of the undecided transactions are in the table, write it down, and return those."""
+        self.fence_off(fence, deadline)
+        found = until(deadline, lambda: self.table.committed([each.transaction_id for each in left]))
+        state = until(deadline, self.table.state)
+        until(deadline, lambda: self.ledger.write(lambda tx: self._settle(tx, left, found, settled, state)))
+        return found
+
+    def _settle(
+        self,
+        tx: Transaction,
+        left: Sequence[IntendedTransaction],
+        found: frozenset[int],
+        settled: Settled,
+        state: TableState,
+    ) -> None:
+        others = [each.transaction_id for each in left if each.transaction_id not in found]
+        ingest.settle(tx, others, IngestTransactionState.ABORTED)
+        settled(tx, [each for each in left if each.transaction_id in found], state)
+
+
+def until(deadline: float, work: Callable[[], T]) -> T:
+    """Repeat work, which changes nothing when it is done twice, while the ledger or the catalog is away."""
+    seconds = 0.05
+    while True:
+        try:
+            return work()
+        except SlotLost:
+            raise
+        except Unavailable:
+            if time.monotonic() + seconds > deadline:
+                raise
+        time.sleep(seconds * (0.5 + random.random()))  # noqa: S311 - jitter
+        seconds = min(seconds * 2, 2.0)
