@@ -100,6 +100,8 @@ class Jars:
 
 ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "jars.sha256")
 """Those of the message broker; without a choice they are Hadoop's."""
+KAFKA = Jars(pom=_HERE / "kafka" / "pom.xml", sums=_HERE / "kafka" / "jars.sha256")
+"""Those of a Kafka broker."""
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
 """What a metastore needs beside pyspark's own."""
 METASTORE_4 = Jars(pom=_HERE / "metastore_4" / "pom.xml", sums=_HERE / "metastore_4" / "jars.sha256")

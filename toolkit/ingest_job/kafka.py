@@ -105,8 +105,8 @@ class KafkaSource(IngestSource):
         if known not in (None, topic_id):
             self._lose(self.topic, f"an offset of topic id {known}", f"a topic made anew with id {topic_id}")
             reached, known = {}, None
-        ends = self._asked(lambda: self._limits(partitions, OffsetSpec.latest()))
-        firsts = self._asked(lambda: self._limits(partitions, OffsetSpec.earliest()))
+        ends = self._retried(lambda: self._limits(partitions, OffsetSpec.latest()))
+        firsts = self._retried(lambda: self._limits(partitions, OffsetSpec.earliest()))
         units = []
         for number in partitions:
             first, end, name = firsts[number], ends[number], f"{self.topic}[{number}]"
@@ -165,7 +165,7 @@ class KafkaSource(IngestSource):
         self._check_identity(unit)
         consumer = self._connected()
         consumer.assign([TopicPartition(self.topic, _partition(unit), unit.start)])
-        heard, cause = time.monotonic(), "no message came"
+        last_answer, cause = time.monotonic(), "no message came"
         while True:
             messages = consumer.consume(1000, timeout=_POLL_SECONDS)
             for message in messages:
@@ -173,15 +173,15 @@ class KafkaSource(IngestSource):
                 if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001
                     cause = self._tolerated(unit, error)
                     continue
-                heard = time.monotonic()
+                last_answer = time.monotonic()
                 if offset is not None and offset >= end:
                     return
                 if error is None and offset is not None:
                     yield offset, self._value(unit, message, offset)
-                    heard = time.monotonic()
+                    last_answer = time.monotonic()
                     if offset + 1 >= end:
                         return
-            if time.monotonic() - heard > self.timeout:
+            if time.monotonic() - last_answer > self.timeout:
                 raise BrokerUnreachable(topic=self.topic, seconds=self.timeout, cause=cause)
 
     def _value(self, unit: SourceUnit, message: Message, offset: int) -> bytes:
@@ -213,17 +213,17 @@ class KafkaSource(IngestSource):
             found = futures[self.topic].result()
             return str(found.topic_id), sorted(each.id for each in found.partitions)
 
-        return self._asked(describe)
+        return self._retried(describe)
 
     def _limits(self, partitions: Sequence[int], which: OffsetSpec) -> dict[int, int]:
-        asked = {TopicPartition(self.topic, number): which for number in partitions}
+        requests = {TopicPartition(self.topic, number): which for number in partitions}
         level = IsolationLevel.READ_COMMITTED
         futures = self._administered().list_offsets(
-            asked, isolation_level=level, request_timeout=min(self.timeout, _QUESTION_SECONDS)
+            requests, isolation_level=level, request_timeout=min(self.timeout, _QUESTION_SECONDS)
         )
         return {each.partition: future.result().offset for each, future in futures.items()}
 
-    def _asked(self, question: Callable[[], _T]) -> _T:
+    def _retried(self, question: Callable[[], _T]) -> _T:
         """Ask the brokers, and again until the timeout."""
         began = time.monotonic()
         while True:
