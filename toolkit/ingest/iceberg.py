@@ -1,0 +1,113 @@
+"""Catalogs of Iceberg tables, by PyIceberg."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.types import NestedField
+from sqlalchemy.exc import SQLAlchemyError
+
+from toolkit.ingest.endpoint import CatalogAddress
+from toolkit.ingest.errors import CatalogUnreachable, NoSuchIngestTable
+from toolkit.ingest.iceberg_table import IcebergTable
+from toolkit.ingest.iceberg_types import iceberg_type
+from toolkit.ingest.port import TableSpec
+
+DEFAULTS = {
+    "format-version": "2",
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.previous-versions-max": "20",
+}
+
+
+def shown_address(uri: str) -> str:
+    """Return the address of a catalog for messages, without user, password and options."""
+    return re.sub(r"://.*@", "://", uri).partition("?")[0]
+
+
+@contextmanager
+def _reaching(address: CatalogAddress) -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, OSError) as error:
+        raise CatalogUnreachable(place=shown_address(address.uri), cause=type(error).__name__) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IcebergCatalog:
+    """A catalog that is open.
+
+    Attributes:
+        address: of the catalog.
+        catalog: of the library.
+    """
+
+    address: CatalogAddress
+    catalog: Catalog
+
+    def open(self, namespace: str, table: str) -> IcebergTable:
+        """Open a table; see `IngestCatalog.open`."""
+        name = f"{self.address.name}.{namespace}.{table}"
+        with _reaching(self.address):
+            try:
+                self.catalog.load_table((namespace, table))
+            except NoSuchTableError:
+                raise NoSuchIngestTable(table=name) from None
+        return IcebergTable(
+            name=name, place=shown_address(self.address.uri), catalog=self.catalog, identifier=(namespace, table)
+        )
+
+    def create(self, namespace: str, table: str, spec: TableSpec) -> IcebergTable:
+        """Create a table, or open it; see `IngestCatalog.create`."""
+        schema, partitions = _definition(spec)
+        with _reaching(self.address):
+            with suppress(NamespaceAlreadyExistsError):
+                self.catalog.create_namespace(namespace)
+            with suppress(TableAlreadyExistsError):
+                self.catalog.create_table(
+                    (namespace, table),
+                    schema,
+                    location=spec.location,
+                    partition_spec=partitions,
+                    properties=DEFAULTS | dict(spec.properties),
+                )
+        return self.open(namespace, table)
+
+    def close(self) -> None:
+        """End the connections."""
+        self.catalog.close()
+
+
+def _definition(spec: TableSpec) -> tuple[Schema, PartitionSpec]:
+    fields = {
+        column.name: NestedField(
+            field_id=number, name=column.name, field_type=iceberg_type(column.type), required=column.is_required
+        )
+        for number, column in enumerate(spec.columns, 1)
+    }
+    partitions = [
+        PartitionField(
+            source_id=fields[name].field_id, field_id=1000 + number, transform=IdentityTransform(), name=name
+        )
+        for number, name in enumerate(spec.partition_columns)
+    ]
+    return Schema(*fields.values()), PartitionSpec(*partitions)
+
+
+def open_catalog(address: CatalogAddress) -> IcebergCatalog:
+    """Open a catalog.
+
+    Raises:
+        CatalogUnreachable: it does not answer.
+    """
+    settings = {"type": address.type, "uri": address.uri, "warehouse": address.warehouse, **address.properties}
+    with _reaching(address):
+        return IcebergCatalog(address=address, catalog=load_catalog(address.name, **settings))

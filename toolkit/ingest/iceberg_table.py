@@ -1,0 +1,233 @@
+"""An Iceberg table that transactions are committed to, by PyIceberg.
+
+A commit happens on the state that the caller saw, or not at all. The library loads the table anew and compares
+only the snapshot, so a commit that sets properties alone would pass: `_AssertState` compares them too, with the
+metadata that the catalog's compare-and-set is made against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException, NoSuchTableError
+from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
+from pyiceberg.manifest import DataFile as LibraryFile
+from pyiceberg.table import Table, Transaction
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.update import ValidatableTableRequirement
+from sqlalchemy.exc import SQLAlchemyError
+from typing_extensions import override
+
+from toolkit.ingest.errors import (
+    CatalogUnreachable,
+    CommitConflict,
+    CommitUnknown,
+    NoSuchIngestTable,
+    SchemaChanged,
+    StoreFailed,
+)
+from toolkit.ingest.iceberg_types import spark_name
+from toolkit.ingest.port import (
+    TRANSACTIONS_KEY,
+    DataFile,
+    IngestColumn,
+    Partition,
+    TableCommit,
+    TableState,
+)
+
+_LOST = (CommitStateUnknownException, SQLAlchemyError, OSError)
+
+
+class _AssertState(ValidatableTableRequirement):
+    """Requirement that the table is in the state that a commit was made for."""
+
+    type: Literal["assert-feedctl-state"] = "assert-feedctl-state"
+    expected: tuple[object, ...]
+
+    @override
+    def validate(self, base_metadata: TableMetadata | None) -> None:
+        if base_metadata is None or _compared(_state(base_metadata)) != self.expected:
+            raise CommitFailedException
+
+
+def _compared(state: TableState) -> tuple[object, ...]:
+    return (state.snapshot_id, state.schema_id, tuple(sorted(state.properties.items())))
+
+
+def _state(metadata: TableMetadata) -> TableState:
+    schema = metadata.schema()
+    return TableState(
+        snapshot_id=metadata.current_snapshot_id,
+        schema_id=metadata.current_schema_id,
+        columns=tuple(
+            IngestColumn(name=one.name, type=spark_name(one.field_type), is_required=one.required)
+            for one in schema.fields
+        ),
+        partition_columns=tuple(schema.find_column_name(one.source_id) or "" for one in metadata.spec().fields),
+        properties={key: value for key, value in metadata.properties.items() if key.startswith("feedctl.")},
+        snapshots=len(metadata.snapshots),
+    )
+
+
+def _ids(text: str) -> Iterator[int]:
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IcebergTable:
+    """A table of a catalog: state, data files and commits.
+
+    Attributes:
+        name: ``catalog.namespace.table``.
+        place: address of the catalog, without secrets.
+        catalog: of the library.
+        identifier: namespace and table.
+    """
+
+    name: str
+    place: str
+    catalog: Catalog
+    identifier: tuple[str, str]
+
+    def _load(self) -> Table:
+        try:
+            return self.catalog.load_table(self.identifier)
+        except NoSuchTableError:
+            raise NoSuchIngestTable(table=self.name) from None
+        except (SQLAlchemyError, OSError) as error:
+            raise CatalogUnreachable(place=self.place, cause=type(error).__name__) from None
+
+    def state(self) -> TableState:
+        """Return the state now; see `IngestTable.state`."""
+        return _state(self._load().metadata)
+
+    def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
+        """Write files that nobody sees yet; see `IngestTable.write`."""
+        table = self._load()
+        schema = schema_to_pyarrow(table.schema())
+        try:
+            given = set(rows.column_names)
+            absent = {one.name: pa.nulls(rows.num_rows, one.type) for one in schema if one.name not in given}
+            if unknown := given - set(schema.names):
+                raise SchemaChanged(table=self.name, change=f"there is no column {min(unknown)}")
+            columns = [absent[one.name] if one.name in absent else rows[one.name] for one in schema]
+            fitting = pa.table(columns, names=schema.names).cast(schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            raise SchemaChanged(table=self.name, change=str(error)) from None
+        keys = list(_state(table.metadata).partition_columns)
+        parts = list(_split(fitting, keys))
+        return tuple(self._write(table, part, f"{name}-{number:05}") for number, part in enumerate(parts))
+
+    def _write(self, table: Table, rows: pa.Table, name: str) -> DataFile:
+        uri = table.location_provider().new_data_location(f"{name}.parquet")
+        try:
+            with table.io.new_output(uri).create() as output:
+                pq.write_table(rows, output, compression="zstd")
+            token = parquet_file_to_data_file(table.io, table.metadata, uri)
+        except OSError as error:
+            raise StoreFailed(table=self.name, cause=str(error)) from None
+        return DataFile(
+            uri=uri,
+            partition=_partition(token),
+            rows=rows.num_rows,
+            bytes=token.file_size_in_bytes,
+            token=(table.metadata.current_schema_id, token),
+        )
+
+    def commit(self, commit: TableCommit, base: TableState) -> None:
+        """Commit files and properties; see `IngestTable.commit`."""
+        if any(file.token[0] != base.schema_id for file in commit.files):
+            raise SchemaChanged(table=self.name, change="the files have another schema")
+        table = self._load()
+        if _compared(_state(table.metadata)) != _compared(base):
+            raise CommitConflict(table=self.name)
+        try:
+            transaction = self._prepared(table, commit)
+        except OSError as error:
+            raise StoreFailed(table=self.name, cause=str(error)) from None
+        required = (*transaction._requirements, _AssertState(expected=_compared(base)))  # noqa: SLF001
+        with self._committing():
+            # Not `commit_transaction`: it would retry on a state that the caller has not seen.
+            table._do_commit(updates=transaction._updates, requirements=required)  # noqa: SLF001
+
+    def _prepared(self, table: Table, commit: TableCommit) -> Transaction:
+        transaction = table.transaction()
+        if commit.files:
+            summary = {TRANSACTIONS_KEY: ",".join(map(str, sorted(commit.transactions)))}
+            with transaction.update_snapshot(snapshot_properties=summary).fast_append() as append:
+                for file in commit.files:
+                    append.append_data_file(file.token[1])
+        if commit.properties:
+            transaction.set_properties(dict(commit.properties))
+        return transaction
+
+    @contextmanager
+    def _committing(self) -> Iterator[None]:
+        try:
+            yield
+        except CommitFailedException:
+            raise CommitConflict(table=self.name) from None
+        except NoSuchTableError:
+            raise NoSuchIngestTable(table=self.name) from None
+        except _LOST as error:
+            raise CommitUnknown(table=self.name, cause=type(error).__name__) from None
+
+    def committed(self, transactions: Collection[int]) -> frozenset[int]:
+        """Return which were committed; see `IngestTable.committed`."""
+        found: set[int] = set()
+        for snapshot in self._load().metadata.snapshots:
+            if snapshot.summary is not None:
+                found.update(_ids(snapshot.summary.additional_properties.get(TRANSACTIONS_KEY, "")))
+        return frozenset(found.intersection(transactions))
+
+    def discard(self, files: Sequence[DataFile]) -> None:
+        """Remove files never committed; see `IngestTable.discard`."""
+        io = self._load().io
+        for file in files:
+            try:
+                io.delete(file.uri)
+            except FileNotFoundError:
+                continue
+
+    def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
+        """Return the current files; see `IngestTable.files`."""
+        found = [task.file for task in self._load().scan().plan_files()]
+        every = [
+            DataFile(
+                uri=one.file_path,
+                partition=_partition(one),
+                rows=one.record_count,
+                bytes=one.file_size_in_bytes,
+            )
+            for one in found
+        ]
+        return [one for one in every if partition is None or one.partition == partition]
+
+
+NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+def _partition(file: LibraryFile) -> Partition:
+    values = [file.partition[index] for index in range(len(file.partition))]
+    return tuple(NULL if value is None else str(value) for value in values)
+
+
+def _split(rows: pa.Table, keys: Sequence[str]) -> Iterator[pa.Table]:
+    if not keys:
+        yield rows
+        return
+    for values in rows.select(list(keys)).group_by(list(keys)).aggregate([]).to_pylist():
+        mask = pa.scalar(value=True)
+        for key, value in values.items():
+            mask = pc.and_(mask, pc.is_null(rows[key]) if value is None else pc.equal(rows[key], value))
+        yield rows.filter(pc.fill_null(mask, fill_value=False))
