@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from toolkit.el import CanonicalPath, name_service_aliases
+from toolkit.entities.ingest import IcebergCatalog
 from toolkit.entities.values import Acl, Properties
 from toolkit.entities.vocabulary import Kind
 
@@ -64,6 +65,7 @@ class Interfaces:
         registry: the Hive metastore (``thrift://host:9083``).
         messaging: the message broker.
         spark: the Spark master.
+        iceberg: the catalog of tables that streaming ingest writes.
     """
 
     write: Interface
@@ -73,6 +75,7 @@ class Interfaces:
     registry: Interface | None = None
     messaging: Messaging | None = None
     spark: Interface | None = None
+    iceberg: IcebergCatalog | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

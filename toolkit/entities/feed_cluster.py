@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from toolkit.el import Frequency
 from toolkit.entities.exchange import FeedExport, Import
+from toolkit.entities.ingest import Ingest
 from toolkit.entities.locations import Locations
 from toolkit.entities.quality import Quality
 from toolkit.entities.retention import Lifecycle, Retention
@@ -45,6 +46,7 @@ class FeedCluster:
         keep_instances_beyond_validity: overrides the config repo's.
         quality: replaces the feed's.
         poll: how instances that others write are compared with the last poll; absent: they are not polled.
+        ingest: streaming ingest into the feed's table; absent: other programs write its data.
     """
 
     name: str
@@ -64,3 +66,4 @@ class FeedCluster:
     keep_instances_beyond_validity: bool | None = None
     quality: Quality | None = None
     poll: Poll | None = None
+    ingest: Ingest | None = None

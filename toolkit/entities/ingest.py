@@ -1,0 +1,165 @@
+"""Streaming ingest of a feed on a cluster: its source, the format of the records, and the columns of its table."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from toolkit.el import Frequency, Unit
+
+_EVERY = Frequency(unit=Unit.MINUTES, count=1)
+_SETTLE = Frequency(unit=Unit.MINUTES, count=1)
+
+
+class CatalogType(StrEnum):
+    """Type of an Iceberg catalog."""
+
+    SQL = "sql"
+    """Tables of a database: SQLite or PostgreSQL."""
+
+
+class RecordType(StrEnum):
+    """Format of records."""
+
+    DELIMITED = "delimited"
+    """Fields with a separator between them, one record on a line."""
+    JSON = "json"
+    """One JSON object on a line."""
+    REGEX = "regex"
+    """Lines that a regular expression matches; its groups are columns."""
+
+
+class AfterIngest(StrEnum):
+    """Treatment of a file whose records are committed."""
+
+    KEEP = "keep"
+    """It stays, and is remembered while it is there."""
+    ARCHIVE = "archive"
+    """It is moved to `archive`."""
+    DELETE = "delete"
+    """It is deleted."""
+
+
+class BadRecordRule(StrEnum):
+    """Treatment of a record that is no row of the table."""
+
+    FAIL = "fail"
+    """The transaction is aborted, and the run fails."""
+    REJECT = "reject"
+    """The record is written to a file with its place and the reason."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IcebergCatalog:
+    """The Iceberg catalog of a cluster.
+
+    Attributes:
+        type: of the catalog.
+        uri: of its database, without a password.
+        warehouse: directory below which new tables are.
+        name: of the catalog; Spark's catalog has the same name.
+        user: logs in at the database; absent: nobody does.
+        env: environment variable with the password of the user.
+    """
+
+    type: CatalogType
+    uri: str
+    warehouse: str
+    name: str = "feedctl"
+    user: str | None = None
+    env: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IngestDirectory:
+    """Source of an ingest: files of a directory.
+
+    Attributes:
+        directory: where they are.
+        pattern: which names are read, with ``*``, ``?`` and ``[...]``.
+        settle: only files that have not changed for so long are read.
+    """
+
+    directory: str
+    pattern: str = "*"
+    settle: Frequency = _SETTLE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecordFormat:
+    """Format of the records of a source.
+
+    Attributes:
+        type: of the format.
+        separator: delimited: between two fields.
+        quote: delimited: around a field; empty: there are no quotes.
+        escape: delimited: the character behind it stands for itself; empty: there is none.
+        header: delimited: a record with exactly the names of the fields is no row.
+        null: delimited: a field without quotes with this text is null.
+        fields: delimited: columns of the fields in their order, ``_`` for one that is dropped; absent: all columns.
+        pattern: regex: has to match the whole record; its named groups are columns.
+    """
+
+    type: RecordType
+    separator: str = ","
+    quote: str = '"'
+    escape: str = ""
+    header: bool = False
+    null: str = ""
+    fields: tuple[str, ...] = ()
+    pattern: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IngestedColumn:
+    """A column of the table; partition columns come from the feed's `table`.
+
+    Attributes:
+        name: of the column.
+        type: Spark's name of a primitive type.
+        required: a record without a value is a bad one.
+    """
+
+    name: str
+    type: str
+    required: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommitSize:
+    """Size of a commit: the first limit that is reached ends it.
+
+    Attributes:
+        rows: so many records.
+        bytes: so many bytes of them.
+        every: so much time after its first record.
+    """
+
+    rows: int = 100_000
+    bytes: int = 64 << 20
+    every: Frequency = _EVERY
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ingest:
+    """Ingest of a feed on a cluster (`ingest:` of one of its clusters).
+
+    Attributes:
+        source: what is read; absent: only standard input (`--stdin`).
+        format: of the records.
+        columns: of the table, without the partition columns.
+        event_time: column whose instant says to which instance a row belongs.
+        commit: size of a commit.
+        after: treatment of a file whose records are committed.
+        archive: directory of archived files.
+        on_bad_record: treatment of a record that is no row.
+        max_rejects: most records that a run rejects.
+    """
+
+    source: IngestDirectory | None = None
+    format: RecordFormat
+    columns: tuple[IngestedColumn, ...]
+    event_time: str
+    commit: CommitSize = CommitSize()
+    after: AfterIngest = AfterIngest.KEEP
+    archive: str | None = None
+    on_bad_record: BadRecordRule = BadRecordRule.FAIL
+    max_rejects: int = 1_000
