@@ -2,24 +2,142 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.errors import NotImplementedYet
+from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
+from toolkit.entities.ingest import BadRecordRule, RecordType
+from toolkit.ingest.committer import WriterProgress
+from toolkit.ingest.connection import connect
+from toolkit.ingest.endpoint import CatalogAddress, Endpoint
+from toolkit.ingest.iceberg import open_catalog
+from toolkit.ingest.port import IngestColumn, TableSpec
+from toolkit.ingest.writer_loading import built_in_writer
+from toolkit.ingest_job.connected_table import ConnectedTable
+from toolkit.ingest_job.targets import CommitLimits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from toolkit.bootstrap.action_context import ActionContext
-    from toolkit.bootstrap.ingest import FeedIngest
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
+    from toolkit.entities.ingest import IcebergCatalog, Ingest, RecordFormat
+    from toolkit.ingest.connection import Connection
+    from toolkit.ingest_job.instances import IngestInstances
+    from toolkit.ingest_job.sink import Events, Fill
+    from toolkit.ingest_job.source import IngestSource, Stores
+    from toolkit.variables import Variables
+
+_DRIVER = "postgresql+psycopg"
+_NO_TIME = timedelta()
 
 
 def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluster) -> FeedIngest | None:
-    """Return the settings of a feed on a cluster, from the config repo.
+    """Return the settings of a feed on a cluster, from the config repo; None: it has no `ingest` there.
 
     Raises:
-        NotImplementedYet: no feed has an `ingest` yet.
+        NotIngested: the cluster has no catalog.
+        MissingVariable: the password of the catalog is not in the environment.
     """
-    del context, clock
-    raise NotImplementedYet(
-        what=f"the ingest of feed {feed.name} on {cluster.name}", instead="write to its table by another program"
+    ingest = next(each for each in feed.clusters if each.name == cluster.name).ingest
+    if ingest is None:
+        return None
+    if cluster.interfaces.iceberg is None:
+        raise NotIngested(feed=feed.name, why=f"needs interfaces.iceberg of cluster {cluster.name}")
+    address = _address(cluster.interfaces.iceberg, cluster, context.variables)
+    instances, commit = instances_of(feed, cluster, ingest.event_time), ingest.commit
+    return FeedIngest(
+        table=_table(context, ingest, instances, address),
+        event_time=ingest.event_time,
+        source=_source(ingest, cluster, clock, feed),
+        directory=None if ingest.source is None else cluster.place(ingest.source.directory),
+        limits=CommitLimits(rows=commit.rows, bytes=commit.bytes, every=commit.every.elapsed or _NO_TIME),
+        rejects_bad=ingest.on_bad_record is BadRecordRule.REJECT,
+        max_rejects=ingest.max_rejects,
+        after=str(ingest.after),
     )
+
+
+def _address(catalog: IcebergCatalog, cluster: Cluster, variables: Variables) -> CatalogAddress:
+    url = make_url(catalog.uri)
+    if url.drivername == "postgresql":
+        url = url.set(drivername=_DRIVER)
+    if catalog.user is not None:
+        url = url.set(username=catalog.user)
+    if catalog.env is not None:
+        if catalog.env not in variables:
+            raise MissingVariable(name=catalog.env)
+        url = url.set(password=variables[catalog.env])
+    uri, warehouse = url.render_as_string(hide_password=False), str(cluster.place(catalog.warehouse))
+    return CatalogAddress(type=str(catalog.type), uri=uri, warehouse=warehouse, name=catalog.name)
+
+
+def _table(
+    context: ActionContext, ingest: Ingest, instances: IngestInstances, address: CatalogAddress
+) -> ConnectedTable[WriterProgress]:
+    namespace, table = instances.table.database, instances.table.table
+    columns = [IngestColumn(name=each.name, type=each.type, is_required=each.required) for each in ingest.columns]
+    keys = [IngestColumn(name=each, type="string", is_required=True) for each in instances.partition_columns]
+    spec = TableSpec(columns=(*columns, *keys), partition_columns=instances.partition_columns)
+    endpoint = Endpoint(catalog=address, namespace=namespace, table=table)
+
+    def connected(fill: Fill, events: Events) -> Connection:
+        ledger = context.use.ledger
+        if ledger is None:
+            raise NotIngested(feed=instances.feed, why="is ingested with a ledger alone; configure one in repo.yaml")
+        return connect(
+            endpoint,
+            ledger=ledger,
+            agent=f"ingest {instances.feed}",
+            open_catalog=open_catalog,
+            create=spec,
+            events=events,
+            fill=fill,
+            filled=instances.partition_columns,
+        )
+
+    return ConnectedTable(
+        name=f"{address.name}.{namespace}.{table}",
+        catalog=partial(open_catalog, address),
+        namespace=namespace,
+        table=table,
+        connect=connected,
+        record_writer=built_in_writer(str(ingest.format.type), _settings(ingest.format)),
+        progress_of=lambda name, document: WriterProgress(name=name, document=document),
+    )
+
+
+def _settings(given: RecordFormat) -> Mapping[str, object]:
+    """Return the settings of a record writer."""
+    match given.type:
+        case RecordType.DELIMITED:
+            names = ("separator", "quote", "escape", "header", "null")
+            return {each: getattr(given, each) for each in names} | {"columns": given.fields}
+        case RecordType.REGEX:
+            return {"pattern": given.pattern}
+        case RecordType.JSON:
+            return {}
+
+
+def _source(
+    ingest: Ingest, cluster: Cluster, clock: Clock, feed: Feed
+) -> tuple[str, Callable[[Stores], IngestSource]]:
+    source = ingest.source
+    if source is None:
+        return "stdin", partial(_no_source, feed.name)
+    return directory_source(
+        cluster.place(source.directory),
+        source.pattern,
+        source.settle.elapsed or _NO_TIME,
+        clock,
+        after=str(ingest.after),
+        archive=None if ingest.archive is None else cluster.place(ingest.archive),
+        most_bytes=ingest.commit.bytes,
+    )
+
+
+def _no_source(feed: str, stores: Stores) -> IngestSource:
+    del stores
+    raise NotIngested(feed=feed, why="has no `ingest.source`; give the records by --stdin, or add a source")

@@ -12,6 +12,7 @@ from toolkit.entities.checks import (
     feed_archives,
     feed_clusters,
     feed_storage,
+    ingest,
     processes,
     triggers,
 )
@@ -28,6 +29,7 @@ _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
         *feed_storage.OWN_CHECKS,
         *feed_archives.OWN_CHECKS,
         *datasets.OWN_CHECKS,
+        *ingest.OWN_CHECKS,
     ),
     Kind.PROCESS: (*processes.OWN_CHECKS, *triggers.OWN_CHECKS),
     Kind.DATASOURCE: datasources.OWN_CHECKS,
@@ -35,7 +37,12 @@ _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
 
 _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     Kind.CLUSTER: (),
-    Kind.FEED: (*feed_clusters.CROSS_CHECKS, *feed_storage.CROSS_CHECKS, *feed_archives.CROSS_CHECKS),
+    Kind.FEED: (
+        *feed_clusters.CROSS_CHECKS,
+        *feed_storage.CROSS_CHECKS,
+        *feed_archives.CROSS_CHECKS,
+        *ingest.CROSS_CHECKS,
+    ),
     Kind.PROCESS: (*processes.CROSS_CHECKS, *triggers.CROSS_CHECKS),
     Kind.DATASOURCE: (),
 }

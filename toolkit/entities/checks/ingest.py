@@ -1,0 +1,159 @@
+"""Streaming ingest of a feed: its columns, its table, its catalog, and what cannot go together with it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from toolkit.el import CanonicalPath, ElError
+from toolkit.entities.checks.context import Context
+from toolkit.entities.cluster import Cluster
+from toolkit.entities.feed import Feed
+from toolkit.entities.feed_cluster import FeedCluster
+from toolkit.entities.ingest import AfterIngest, BadRecordRule, Ingest, RecordType
+from toolkit.entities.templates import table_uri
+from toolkit.entities.violation import Violation
+from toolkit.entities.yaml_location import Pointer
+
+_PLACES = ("source", "archive")
+_OF_DELIMITED = ("separator", "quote", "escape", "header", "null", "fields")
+
+
+def check_ingest(feed: Feed) -> Iterator[Violation]:
+    """Columns are there once, the event time is one of them, and keys of a format go with its type."""
+    for index, each in enumerate(feed.clusters):
+        if each.ingest is not None:
+            pointer = ("clusters", index, "ingest")
+            yield from _column_findings(feed, each, each.ingest, pointer)
+            yield from _format_findings(each.ingest, pointer)
+            yield from _time_findings(each.ingest, pointer)
+            yield from _file_findings(each.ingest, pointer)
+            yield from _company_findings(feed, each, ("clusters", index))
+
+
+def check_catalog(feed: Feed, context: Context) -> Iterator[Violation]:
+    """Its cluster has a catalog and a place for rejects, and its directories are on a store and apart."""
+    for index, each in enumerate(feed.clusters):
+        cluster = context.clusters.get(each.name)
+        if each.ingest is None or cluster is None:
+            continue
+        pointer = ("clusters", index, "ingest")
+        if cluster.interfaces.iceberg is None:
+            message = f"the cluster {cluster.name} has no interfaces.iceberg, the catalog of the table"
+            yield _violation(pointer, message, "add interfaces: iceberg: {type: sql, uri: ..., warehouse: ...}")
+        if each.ingest.on_bad_record is BadRecordRule.REJECT and cluster.locations.working is None:
+            message = f"on_bad_record: reject needs locations.working of the cluster {cluster.name}, which is missing"
+            yield _violation((*pointer, "on_bad_record"), message, "add it, or write on_bad_record: fail")
+        yield from _place_findings(each.ingest, cluster, pointer)
+
+
+def _column_findings(feed: Feed, each: FeedCluster, ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
+    names = [column.name.lower() for column in ingest.columns]
+    for at, column in enumerate(ingest.columns):
+        place = (*pointer, "columns", at, "name")
+        if Counter(names)[column.name.lower()] > 1:
+            yield _violation(place, f"the column {column.name} is there twice; case does not tell columns apart", "")
+        if found := re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type):
+            precision, scale = map(int, found.groups())
+            if precision > 38 or scale > precision:
+                message = f"{column.type} is no decimal type, expected at most 38 digits, and no more behind the point"
+                yield _violation((*pointer, "columns", at, "type"), message, "")
+    types = {column.name: column.type for column in ingest.columns}
+    if types.get(ingest.event_time) != "timestamp":
+        found_type = types.get(ingest.event_time)
+        found_text = "no column" if found_type is None else f"of type {found_type}"
+        message = f"event_time {ingest.event_time} is {found_text}, expected a column of type timestamp"
+        yield _violation((*pointer, "event_time"), message, "")
+    table = feed.table_on(each.name)
+    if table is None:
+        message = "the feed has locations, and streaming ingest writes a table"
+        yield _violation(pointer, message, "give the feed table: catalog:DB:TABLE#COLUMN=${YEAR}-...", on_key=True)
+        return
+    try:
+        keys = table_uri(table, feed.path_timezone).partition_keys
+    except ElError:
+        return  # the check of templates reports it
+    for key in keys:
+        if key.lower() in names:
+            message = f"the column {key} is a partition column of the table; ingest fills it from {ingest.event_time}"
+            yield _violation((*pointer, "columns"), message, f"remove {key} from columns")
+
+
+def _format_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
+    given, default = ingest.format, type(ingest.format)(type=ingest.format.type)
+    place = (*pointer, "format")
+    if given.type is not RecordType.DELIMITED:
+        for key in _OF_DELIMITED:
+            if getattr(given, key) != getattr(default, key):
+                yield _violation((*place, key), f"{key} belongs to type: delimited, found {given.type}", "", on_key=True)
+    if (given.pattern is None) == (given.type is RecordType.REGEX):
+        found = "no pattern" if given.pattern is None else f"a pattern with type: {given.type}"
+        yield _violation(place, f"found {found}; a pattern goes with type: regex, and only with it", "")
+    names = {column.name for column in ingest.columns}
+    if given.pattern is not None:
+        try:
+            groups = re.compile(given.pattern).groupindex
+        except re.error as error:
+            yield _violation((*place, "pattern"), f"the pattern is no regular expression: {error}", "")
+        else:
+            for name in sorted(set(groups) - names):
+                yield _violation((*place, "pattern"), f"the group {name} is no column", "name groups after columns")
+            if not groups:
+                yield _violation((*place, "pattern"), "the pattern has no named group", "write (?P<COLUMN>...)")
+    for at, name in enumerate(given.fields):
+        if name != "_" and name not in names:
+            yield _violation((*place, "fields", at), f"the field {name} is no column", "write _ to drop a field")
+
+
+def _time_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
+    times = {("commit", "every"): ingest.commit.every}
+    if ingest.source is not None:
+        times["source", "settle"] = ingest.source.settle
+    for key, value in times.items():
+        if value.elapsed is None:
+            message = f"{key[-1]} is {value}, expected minutes or hours, whose length does not depend on the date"
+            yield _violation((*pointer, *key), message, "write minutes(N) or hours(N)")
+
+
+def _file_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
+    archives = ingest.after is AfterIngest.ARCHIVE
+    if archives != (ingest.archive is not None):
+        found = "no archive" if ingest.archive is None else f"an archive with after: {ingest.after}"
+        yield _violation((*pointer, "after"), f"found {found}; it goes with after: archive, and only with it", "")
+    if ingest.source is None and ingest.after is not AfterIngest.KEEP:
+        yield _violation((*pointer, "after"), f"after: {ingest.after} without a source of files", "remove it")
+
+
+def _company_findings(feed: Feed, each: FeedCluster, pointer: Pointer) -> Iterator[Violation]:
+    others = {"retention": each.retention, "import": each.import_, "export": each.export, "poll": each.poll}
+    others |= {"quality": each.quality or feed.quality, "type": each.type}
+    for key, value in others.items():
+        if value is not None:
+            message = f"{key} does not work yet on a feed with ingest: its table is not one of the Hive metastore"
+            yield _violation((*pointer, "ingest"), message, f"remove {key}, or ingest", on_key=True)
+
+
+def _place_findings(ingest: Ingest, cluster: Cluster, pointer: Pointer) -> Iterator[Violation]:
+    texts: dict[Pointer, str] = {}
+    if ingest.source is not None:
+        texts[*pointer, "source", "directory"] = ingest.source.directory
+    if ingest.archive is not None:
+        texts[*pointer, "archive"] = ingest.archive
+    places: list[CanonicalPath] = []
+    for place, text in texts.items():
+        try:
+            places.append(CanonicalPath.parse(text, cluster.default_fs))
+        except ElError as error:
+            yield _violation(place, f"{text} is no path of a store: {error}", "")
+    if len(places) == len(_PLACES) and (places[0] == places[1] or places[1].is_within(places[0])):
+        message = f"the archive {places[1]} is inside the source {places[0]}"
+        yield _violation((*pointer, "archive"), message, "name a directory beside it")
+
+
+def _violation(pointer: Pointer, message: str, hint: str, *, on_key: bool = False) -> Violation:
+    return Violation(pointer=pointer, rule="ingest", message=message, hint=hint, on_key=on_key)
+
+
+OWN_CHECKS = (check_ingest,)
+CROSS_CHECKS = (check_catalog,)
