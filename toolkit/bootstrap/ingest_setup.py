@@ -6,7 +6,10 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sqlalchemy.engine import make_url
+
 from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
+from toolkit.entities.env_references import MissingVariable
 from toolkit.entities.ingest import BadRecordRule, RecordType
 from toolkit.ingest.committer import WriterProgress
 from toolkit.ingest.connection import connect
@@ -121,9 +124,7 @@ def _settings(given: RecordFormat) -> Mapping[str, object]:
             return {}
 
 
-def _source(
-    ingest: Ingest, cluster: Cluster, clock: Clock, feed: Feed
-) -> tuple[str, Callable[[Stores], IngestSource]]:
+def _source(ingest: Ingest, cluster: Cluster, clock: Clock, feed: Feed) -> tuple[str, Callable[[Stores], IngestSource]]:
     source = ingest.source
     if source is None:
         return "stdin", partial(_no_source, feed.name)

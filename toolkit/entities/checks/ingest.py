@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.checks.context import Context
@@ -16,6 +16,8 @@ from toolkit.entities.templates import table_uri
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
+_DIGITS = 38
+"""Most of a decimal, in Spark and Iceberg."""
 _PLACES = ("source", "archive")
 _OF_DELIMITED = ("separator", "quote", "escape", "header", "null", "fields")
 
@@ -56,7 +58,7 @@ def _column_findings(feed: Feed, each: FeedCluster, ingest: Ingest, pointer: Poi
             yield _violation(place, f"the column {column.name} is there twice; case does not tell columns apart", "")
         if found := re.fullmatch(r"decimal\((\d+),(\d+)\)", column.type):
             precision, scale = map(int, found.groups())
-            if precision > 38 or scale > precision:
+            if precision > _DIGITS or scale > precision:
                 message = f"{column.type} is no decimal type, expected at most 38 digits, and no more behind the point"
                 yield _violation((*pointer, "columns", at, "type"), message, "")
     types = {column.name: column.type for column in ingest.columns}
@@ -82,28 +84,31 @@ def _column_findings(feed: Feed, each: FeedCluster, ingest: Ingest, pointer: Poi
 
 def _format_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
     given, default = ingest.format, type(ingest.format)(type=ingest.format.type)
-    place = (*pointer, "format")
-    if given.type is not RecordType.DELIMITED:
-        for key in _OF_DELIMITED:
-            if getattr(given, key) != getattr(default, key):
-                yield _violation((*place, key), f"{key} belongs to type: delimited, found {given.type}", "", on_key=True)
+    place, names = (*pointer, "format"), {column.name for column in ingest.columns}
+    for key in _OF_DELIMITED if given.type is not RecordType.DELIMITED else ():
+        if getattr(given, key) != getattr(default, key):
+            message = f"{key} belongs to type: delimited, found {given.type}"
+            yield _violation((*place, key), message, "", on_key=True)
     if (given.pattern is None) == (given.type is RecordType.REGEX):
         found = "no pattern" if given.pattern is None else f"a pattern with type: {given.type}"
         yield _violation(place, f"found {found}; a pattern goes with type: regex, and only with it", "")
-    names = {column.name for column in ingest.columns}
     if given.pattern is not None:
-        try:
-            groups = re.compile(given.pattern).groupindex
-        except re.error as error:
-            yield _violation((*place, "pattern"), f"the pattern is no regular expression: {error}", "")
-        else:
-            for name in sorted(set(groups) - names):
-                yield _violation((*place, "pattern"), f"the group {name} is no column", "name groups after columns")
-            if not groups:
-                yield _violation((*place, "pattern"), "the pattern has no named group", "write (?P<COLUMN>...)")
+        yield from _pattern_findings(given.pattern, names, (*place, "pattern"))
     for at, name in enumerate(given.fields):
         if name != "_" and name not in names:
             yield _violation((*place, "fields", at), f"the field {name} is no column", "write _ to drop a field")
+
+
+def _pattern_findings(pattern: str, names: Collection[str], pointer: Pointer) -> Iterator[Violation]:
+    try:
+        groups = re.compile(pattern).groupindex
+    except re.error as error:
+        yield _violation(pointer, f"the pattern is no regular expression: {error}", "")
+        return
+    for name in sorted(set(groups) - set(names)):
+        yield _violation(pointer, f"the group {name} is no column", "name groups after columns")
+    if not groups:
+        yield _violation(pointer, "the pattern has no named group", "write (?P<COLUMN>...)")
 
 
 def _time_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
