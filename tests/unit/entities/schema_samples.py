@@ -27,6 +27,13 @@ _BY_FORMAT = {
     "dataset-pattern": "s3://bucket/orders/*",
     "permission": "0750",
 }
+_BY_PATTERN = {
+    "BROKER": "FEEDCTL_BROKER_WORD",
+    "CATALOG": "FEEDCTL_CATALOG_WORD",
+    "sqlite": "sqlite:////dir/catalog.db",
+    "decimal": "decimal(9,2)",
+    "": "word",
+}
 _SCALARS: dict[str, object] = {"string": "some text", "boolean": True, "integer": 7, "number": 0.5}
 
 
@@ -92,7 +99,9 @@ def _scalar(kind: str, node: Mapping[str, Any]) -> object:
     if "format" in node:
         return _BY_FORMAT[node["format"]]
     if node.get("pattern"):
-        return "FEEDCTL_BROKER_WORD" if "BROKER" in node["pattern"] else "word"
+        return next(value for part, value in _BY_PATTERN.items() if part in node["pattern"])
+    if node.get("maxLength") == 1:
+        return ";"
     value = _SCALARS[kind]
     return not value if value == node.get("default") else value
 

@@ -43,7 +43,7 @@ _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
         *feed_archives.CROSS_CHECKS,
         *ingest.CROSS_CHECKS,
     ),
-    Kind.PROCESS: (*processes.CROSS_CHECKS, *triggers.CROSS_CHECKS),
+    Kind.PROCESS: (*processes.CROSS_CHECKS, *triggers.CROSS_CHECKS, *ingest.PROCESS_CHECKS),
     Kind.DATASOURCE: (),
 }
 

@@ -12,6 +12,7 @@ from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.ingest import AfterIngest, BadRecordRule, Ingest, RecordType
+from toolkit.entities.process import Process
 from toolkit.entities.templates import table_uri
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
@@ -48,6 +49,21 @@ def check_catalog(feed: Feed, context: Context) -> Iterator[Violation]:
             message = f"on_bad_record: reject needs locations.working of the cluster {cluster.name}, which is missing"
             yield _violation((*pointer, "on_bad_record"), message, "add it, or write on_bad_record: fail")
         yield from _place_findings(each.ingest, cluster, pointer)
+
+
+def check_process(process: Process, context: Context) -> Iterator[Violation]:
+    """A process neither reads nor writes the table of a feed with ingest: its instances are not closed yet."""
+    inputs = [("inputs", name, each.feed) for name, each in process.inputs.items()]
+    outputs = [("outputs", name, each.feed) for name, each in process.outputs.items()]
+    here = {each.name for each in process.clusters}
+    for side, name, feed_name in inputs + outputs:
+        feed = context.feeds.get(feed_name)
+        ingested = [] if feed is None else [each.name for each in feed.clusters if each.ingest and each.name in here]
+        if ingested:
+            message = (
+                f"the feed {feed_name} has an ingest on {ingested[0]}, and processes cannot wait for its table yet"
+            )
+            yield _violation((side, name, "feed"), message, "read the table in the process without naming it here")
 
 
 def _column_findings(feed: Feed, each: FeedCluster, ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
@@ -131,7 +147,12 @@ def _file_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
 
 
 def _company_findings(feed: Feed, each: FeedCluster, pointer: Pointer) -> Iterator[Violation]:
-    others = {"retention": each.retention, "import": each.import_, "export": each.export, "poll": each.poll}
+    others: dict[str, object] = {
+        "retention": each.retention,
+        "import": each.import_,
+        "export": each.export,
+        "poll": each.poll,
+    }
     others |= {"quality": each.quality or feed.quality, "type": each.type}
     for key, value in others.items():
         if value is not None:
@@ -162,3 +183,4 @@ def _violation(pointer: Pointer, message: str, hint: str, *, on_key: bool = Fals
 
 OWN_CHECKS = (check_ingest,)
 CROSS_CHECKS = (check_catalog,)
+PROCESS_CHECKS = (check_process,)

@@ -64,12 +64,15 @@ _INTERFACES: Mapping[str, _Kind] = MappingProxyType(
 
 
 def table_without_registry(context: LintContext) -> Iterator[Hit]:
-    """Report the clusters of a table feed that name no metastore, whatever their file system is."""
+    """Report the clusters of a table feed that name no metastore, whatever their file system is.
+
+    A table of streaming ingest is in the Iceberg catalog of the cluster.
+    """
     clusters = context.repository.clusters
     for _, feed in sorted(context.repository.feeds.items()):
         for index, each in enumerate(feed.clusters if feed.is_table else ()):
             cluster = clusters.get(each.name)
-            if cluster is None or cluster.interfaces.registry:
+            if cluster is None or cluster.interfaces.registry or each.ingest:
                 continue
             yield Hit(
                 subject=feed.name,
