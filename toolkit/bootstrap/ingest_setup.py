@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from toolkit.bootstrap.action_context import ActionContext
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
-    from toolkit.entities.ingest import IcebergCatalog, Ingest, RecordFormat
+    from toolkit.entities.ingest import IcebergSettings, Ingest, RecordFormat
     from toolkit.ingest.connection import Connection
     from toolkit.ingest_job.instances import IngestInstances
     from toolkit.ingest_job.sink import Events, Fill
@@ -63,7 +63,7 @@ def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluste
     )
 
 
-def _address(catalog: IcebergCatalog, cluster: Cluster, variables: Variables) -> CatalogAddress:
+def _address(catalog: IcebergSettings, cluster: Cluster, variables: Variables) -> CatalogAddress:
     url = make_url(catalog.uri)
     if url.drivername == "postgresql":
         url = url.set(drivername=_DRIVER)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from toolkit.el import CanonicalPath, name_service_aliases
-from toolkit.entities.ingest import IcebergCatalog
+from toolkit.entities.ingest import IcebergSettings
 from toolkit.entities.values import Acl, Properties
 from toolkit.entities.vocabulary import Kind
 
@@ -75,7 +75,7 @@ class Interfaces:
     registry: Interface | None = None
     messaging: Messaging | None = None
     spark: Interface | None = None
-    iceberg: IcebergCatalog | None = None
+    iceberg: IcebergSettings | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

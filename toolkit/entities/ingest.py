@@ -48,7 +48,7 @@ class BadRecordRule(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class IcebergCatalog:
+class IcebergSettings:
     """The Iceberg catalog of a cluster.
 
     Attributes:
