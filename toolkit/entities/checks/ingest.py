@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.checks.context import Context
@@ -13,7 +14,7 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.ingest import AfterIngest, BadRecordRule, Ingest, RecordType
 from toolkit.entities.process import Process
-from toolkit.entities.templates import table_uri
+from toolkit.entities.templates import path_template, table_uri
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
@@ -49,6 +50,7 @@ def check_catalog(feed: Feed, context: Context) -> Iterator[Violation]:
             message = f"on_bad_record: reject needs locations.working of the cluster {cluster.name}, which is missing"
             yield _violation((*pointer, "on_bad_record"), message, "add it, or write on_bad_record: fail")
         yield from _place_findings(each.ingest, cluster, pointer)
+        yield from _feed_data_findings(each.ingest, cluster, context, pointer)
 
 
 def check_process(process: Process, context: Context) -> Iterator[Violation]:
@@ -175,6 +177,31 @@ def _place_findings(ingest: Ingest, cluster: Cluster, pointer: Pointer) -> Itera
     if len(places) == len(_PLACES) and (places[0] == places[1] or places[1].is_within(places[0])):
         message = f"the archive {places[1]} is inside the source {places[0]}"
         yield _violation((*pointer, "archive"), message, "name a directory beside it")
+
+
+def _feed_data_findings(ingest: Ingest, cluster: Cluster, context: Context, pointer: Pointer) -> Iterator[Violation]:
+    """Files that are moved or deleted are no data of a feed, which retention and holds decide about."""
+    if ingest.source is None or ingest.after is AfterIngest.KEEP:
+        return
+    with suppress(ElError):
+        directory = CanonicalPath.parse(ingest.source.directory, cluster.default_fs)
+        for feed in context.feeds.values():
+            for base in _bases(feed, context):
+                if directory.meets(base):
+                    message = f"after: {ingest.after} takes files from {directory}, where feed {feed.name} has its data"
+                    yield _violation((*pointer, "after"), message, "write after: keep, or use a directory of its own")
+
+
+def _bases(feed: Feed, context: Context) -> Iterator[CanonicalPath]:
+    """Yield the directories that the data of a feed are below, on all of its clusters."""
+    for each in feed.clusters:
+        cluster = context.clusters.get(each.name)
+        if cluster is None:
+            continue
+        for _, text in feed.locations_on(each.name).by_type():
+            with suppress(ElError):
+                template = path_template(text, feed.path_timezone).bind(feed.variables_on(cluster))
+                yield CanonicalPath.parse(template.base, cluster.default_fs)
 
 
 def _violation(pointer: Pointer, message: str, hint: str, *, on_key: bool = False) -> Violation:
