@@ -14,12 +14,13 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 from sqlalchemy.exc import SQLAlchemyError
+from typing_extensions import override
 
 from toolkit.ingest.endpoint import CatalogAddress
 from toolkit.ingest.errors import CatalogUnreachable, NoSuchIngestTable
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.iceberg_types import iceberg_type
-from toolkit.ingest.port import TableSpec
+from toolkit.ingest.port import IngestCatalog, TableSpec
 
 DEFAULTS = {
     "format-version": "2",
@@ -42,7 +43,7 @@ def _reaching(address: CatalogAddress) -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IcebergCatalog:
+class IcebergCatalog(IngestCatalog):
     """A catalog that is open.
 
     Attributes:
@@ -53,20 +54,17 @@ class IcebergCatalog:
     address: CatalogAddress
     catalog: Catalog
 
+    @override
     def open(self, namespace: str, table: str) -> IcebergTable:
-        """Open a table; see `IngestCatalog.open`."""
-        name = f"{self.address.name}.{namespace}.{table}"
         with _reaching(self.address):
             try:
                 self.catalog.load_table((namespace, table))
             except NoSuchTableError:
-                raise NoSuchIngestTable(table=name) from None
-        return IcebergTable(
-            name=name, place=shown_address(self.address.uri), catalog=self.catalog, identifier=(namespace, table)
-        )
+                raise NoSuchIngestTable(table=f"{self.address.name}.{namespace}.{table}") from None
+        return IcebergTable(place=shown_address(self.address.uri), catalog=self.catalog, identifier=(namespace, table))
 
+    @override
     def create(self, namespace: str, table: str, spec: TableSpec) -> IcebergTable:
-        """Create a table, or open it; see `IngestCatalog.create`."""
         schema, partitions = _definition(spec)
         with _reaching(self.address):
             with suppress(NamespaceAlreadyExistsError):
@@ -81,8 +79,8 @@ class IcebergCatalog:
                 )
         return self.open(namespace, table)
 
+    @override
     def close(self) -> None:
-        """End the connections."""
         self.catalog.close()
 
 

@@ -3,14 +3,18 @@
 A commit happens on the state that the caller saw, or not at all. The library loads the table anew and compares
 only the snapshot, so a commit that sets properties alone would pass: `_AssertState` compares them too, with the
 metadata that the catalog's compare-and-set is made against.
+
+Each append may merge manifests, as Iceberg's own writers do: when `commit.manifest.min-count-to-merge` (100) small ones
+are there, one replaces them, so that neither planning nor commits become slower with the number of commits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +25,8 @@ from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
 from pyiceberg.manifest import DataFile as LibraryFile
 from pyiceberg.table import Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
-from pyiceberg.table.update import ValidatableTableRequirement
+from pyiceberg.table.update import AssertTableUUID
+from pyiceberg.table.update.snapshot import ExpireSnapshots
 from sqlalchemy.exc import SQLAlchemyError
 from typing_extensions import override
 
@@ -38,28 +43,33 @@ from toolkit.ingest.port import (
     TRANSACTIONS_KEY,
     DataFile,
     IngestColumn,
+    IngestTable,
     Partition,
     TableCommit,
     TableState,
 )
 
+MERGE = "commit.manifest-merge.enabled"
+_CLOCKS_DIFFER = timedelta(minutes=10)
+"""How far the clock of a host that commits, which dates a snapshot, may be behind that of the ledger's database."""
 _LOST = (CommitStateUnknownException, SQLAlchemyError, OSError)
 
 
-class _AssertState(ValidatableTableRequirement):
+def _validate(requirement: _AssertState, base_metadata: TableMetadata | None) -> None:
+    AssertTableUUID.validate(requirement, base_metadata)
+    if base_metadata is None or _compared(_state(base_metadata)) != requirement.expected:
+        raise CommitFailedException
+
+
+class _AssertState(AssertTableUUID):
     """Requirement that the table is in the state that a commit was made for."""
 
-    type: Literal["assert-feedctl-state"] = "assert-feedctl-state"
     expected: tuple[object, ...]
-
-    @override
-    def validate(self, base_metadata: TableMetadata | None) -> None:
-        if base_metadata is None or _compared(_state(base_metadata)) != self.expected:
-            raise CommitFailedException
+    validate: ClassVar[Any] = _validate  # as a method it would not fit the type of pydantic's method of that name
 
 
 def _compared(state: TableState) -> tuple[object, ...]:
-    return (state.snapshot_id, state.schema_id, tuple(sorted(state.properties.items())))
+    return (state.snapshot_id, state.schema_id, state.snapshots, tuple(sorted(state.properties.items())))
 
 
 def _state(metadata: TableMetadata) -> TableState:
@@ -84,35 +94,43 @@ def _ids(text: str) -> Iterator[int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IcebergTable:
+class IcebergTable(IngestTable):
     """A table of a catalog: state, data files and commits.
 
     Attributes:
-        name: ``catalog.namespace.table``.
         place: address of the catalog, without secrets.
         catalog: of the library.
         identifier: namespace and table.
     """
 
-    name: str
     place: str
     catalog: Catalog
     identifier: tuple[str, str]
 
+    @property
+    @override
+    def name(self) -> str:
+        return ".".join((self.catalog.name, *self.identifier))
+
     def _load(self) -> Table:
-        try:
+        with self._looking():
             return self.catalog.load_table(self.identifier)
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        try:
+            yield
         except NoSuchTableError:
             raise NoSuchIngestTable(table=self.name) from None
         except (SQLAlchemyError, OSError) as error:
             raise CatalogUnreachable(place=self.place, cause=type(error).__name__) from None
 
+    @override
     def state(self) -> TableState:
-        """Return the state now; see `IngestTable.state`."""
         return _state(self._load().metadata)
 
+    @override
     def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
-        """Write files that nobody sees yet; see `IngestTable.write`."""
         table = self._load()
         schema = schema_to_pyarrow(table.schema())
         try:
@@ -144,8 +162,8 @@ class IcebergTable:
             token=(table.metadata.current_schema_id, token),
         )
 
+    @override
     def commit(self, commit: TableCommit, base: TableState) -> None:
-        """Commit files and properties; see `IngestTable.commit`."""
         if any(file.token[0] != base.schema_id for file in commit.files):
             raise SchemaChanged(table=self.name, change="the files have another schema")
         table = self._load()
@@ -155,7 +173,11 @@ class IcebergTable:
             transaction = self._prepared(table, commit)
         except OSError as error:
             raise StoreFailed(table=self.name, cause=str(error)) from None
-        required = (*transaction._requirements, _AssertState(expected=_compared(base)))  # noqa: SLF001
+        self._apply(table, transaction, base)
+
+    def _apply(self, table: Table, transaction: Transaction, base: TableState) -> None:
+        expected = _AssertState(uuid=table.metadata.table_uuid, expected=_compared(base))
+        required = (*transaction._requirements, expected)  # noqa: SLF001
         with self._committing():
             # Not `commit_transaction`: it would retry on a state that the caller has not seen.
             table._do_commit(updates=transaction._updates, requirements=required)  # noqa: SLF001
@@ -164,7 +186,10 @@ class IcebergTable:
         transaction = table.transaction()
         if commit.files:
             summary = {TRANSACTIONS_KEY: ",".join(map(str, sorted(commit.transactions)))}
-            with transaction.update_snapshot(snapshot_properties=summary).fast_append() as append:
+            append = transaction.update_snapshot(snapshot_properties=summary).merge_append()
+            # The library's default is off, the format's is on.
+            append._merge_enabled = table.metadata.properties.get(MERGE, "true") != "false"  # noqa: SLF001
+            with append:
                 for file in commit.files:
                     append.append_data_file(file.token[1])
         if commit.properties:
@@ -182,26 +207,26 @@ class IcebergTable:
         except _LOST as error:
             raise CommitUnknown(table=self.name, cause=type(error).__name__) from None
 
+    @override
     def committed(self, transactions: Collection[int]) -> frozenset[int]:
-        """Return which were committed; see `IngestTable.committed`."""
         found: set[int] = set()
         for snapshot in self._load().metadata.snapshots:
             if snapshot.summary is not None:
                 found.update(_ids(snapshot.summary.additional_properties.get(TRANSACTIONS_KEY, "")))
         return frozenset(found.intersection(transactions))
 
+    @override
     def discard(self, files: Sequence[DataFile]) -> None:
-        """Remove files never committed; see `IngestTable.discard`."""
         io = self._load().io
         for file in files:
-            try:
+            with self._looking(), suppress(FileNotFoundError):
                 io.delete(file.uri)
-            except FileNotFoundError:
-                continue
 
+    @override
     def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
-        """Return the current files; see `IngestTable.files`."""
-        found = [task.file for task in self._load().scan().plan_files()]
+        table = self._load()
+        with self._looking():
+            found = [task.file for task in table.scan().plan_files()]
         every = [
             DataFile(
                 uri=one.file_path,
@@ -212,6 +237,24 @@ class IcebergTable:
             for one in found
         ]
         return [one for one in every if partition is None or one.partition == partition]
+
+    @override
+    def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
+        table = self._load()
+        metadata = table.metadata
+        before = min(older_than, keep_since or older_than) - (_CLOCKS_DIFFER if keep_since else timedelta())
+        kept = {ref.snapshot_id for ref in metadata.refs.values()}
+        ordered = sorted(metadata.snapshots, key=lambda one: (one.sequence_number or 0, one.timestamp_ms))
+        old = [
+            one.snapshot_id
+            for one in ordered[: -max(keep_last, 1)]
+            if one.timestamp_ms < before.timestamp() * 1000 and one.snapshot_id not in kept
+        ]
+        if old:
+            transaction = table.transaction()
+            ExpireSnapshots(transaction).by_ids(old).commit()
+            self._apply(table, transaction, _state(metadata))
+        return len(old)
 
 
 NULL = "__HIVE_DEFAULT_PARTITION__"

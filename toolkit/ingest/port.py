@@ -166,19 +166,6 @@ class IngestTable(Protocol):
         """The data files of the current snapshot, of one partition or of all."""
         ...
 
-    def rewrite(
-        self, partition: Partition, target_bytes: int, name: str, properties: Mapping[str, str], base: TableState
-    ) -> tuple[int, int]:
-        """Replace small files of a partition by files of about a size, in one atomic commit; the rows stay the same.
-
-        Returns:
-            How many files were replaced, and by how many.
-
-        Raises:
-            CommitConflict, CommitUnknown: as `commit`.
-        """
-        ...
-
     def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
         """Forget snapshots; those of the last `keep_last` commits and those since `keep_since` stay.
 
@@ -189,19 +176,10 @@ class IngestTable(Protocol):
 
         Returns:
             The number of snapshots that were expired.
+
+        Raises:
+            CommitConflict, CommitUnknown: as `commit`; the next call goes on.
         """
-        ...
-
-    def unreferenced(self, *, older_than: datetime) -> Sequence[str]:
-        """URIs of files below the table's location that no snapshot or metadata file refers to, written before then."""
-        ...
-
-    def remove_unreferenced(self, uri: str) -> None:
-        """Remove one of these files, after checking once more that it is below the table's location."""
-        ...
-
-    def drop_partition(self, partition: Partition, base: TableState) -> int:
-        """Delete all rows of a partition in one atomic commit; returns the number of files that it had."""
         ...
 
 

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from toolkit.ingest.endpoint import CatalogAddress
+from tests.contract.ingest_table.tables import ROWS, SPEC, address
 from toolkit.ingest.errors import CommitConflict, NoSuchIngestTable
 from toolkit.ingest.iceberg import open_catalog, shown_address
-from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec
-
-SPEC = TableSpec(
-    columns=(IngestColumn(name="a", type="bigint", is_required=True), IngestColumn(name="hour", type="string")),
-    partition_columns=("hour",),
-)
-ROWS = pa.table({"a": [1, 2, 3], "hour": ["01", "02", "01"]})
-
-
-def address(tmp_path: Path) -> CatalogAddress:
-    return CatalogAddress(type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+from toolkit.ingest.port import TableCommit
 
 
 def test_files_and_properties_become_visible_together(tmp_path: Path) -> None:

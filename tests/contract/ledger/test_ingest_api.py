@@ -74,7 +74,7 @@ def test_what_is_committed_is_visible_and_what_is_aborted_leaves_no_file(site: S
     batch.begin()
     batch.write(b"c")
     batch.abort()
-    assert (site.table.words, site.table.unreferenced(older_than=NOW)) == (["a", "b"], [])
+    assert (site.table.words, site.table.left_over) == (["a", "b"], [])
     assert (batch.remaining, batch.state, batch.current_id) == (1, "idle", None)
     assert site.states(batch) == [State.COMMITTED, State.ABORTED, State.OPEN]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -39,6 +39,11 @@ class MemoryTable:
     def words(self) -> list[str]:
         """Return the visible words."""
         return sorted(word for each in self.commits for file in each.files for word in file.token)
+
+    @property
+    def left_over(self) -> list[str]:
+        """Return the files that were written and are neither visible nor discarded."""
+        return sorted(set(self.written) - {file.uri for file in self.files()})
 
     def state(self) -> TableState:
         with self.lock:
@@ -78,28 +83,12 @@ class MemoryTable:
     def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
         return [file for each in self.commits for file in each.files if partition in (None, file.partition)]
 
-    def rewrite(
-        self, partition: Partition, target_bytes: int, name: str, properties: Mapping[str, str], base: TableState
-    ) -> tuple[int, int]:
-        raise NotImplementedError
-
     def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
         assert older_than.tzinfo is not None
         assert keep_last >= 1
         del keep_since
         self.expired += 1
         return 0
-
-    def unreferenced(self, *, older_than: datetime) -> Sequence[str]:
-        del older_than
-        visible = {file.uri for file in self.files()}
-        return sorted(set(self.written) - visible)
-
-    def remove_unreferenced(self, uri: str) -> None:
-        self.written.pop(uri)
-
-    def drop_partition(self, partition: Partition, base: TableState) -> int:
-        raise NotImplementedError
 
 
 @dataclass(kw_only=True)

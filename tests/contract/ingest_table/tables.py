@@ -1,0 +1,27 @@
+"""What the tests of Iceberg tables share: a definition, rows, an address, and commits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from toolkit.ingest.endpoint import CatalogAddress
+from toolkit.ingest.port import IngestColumn, IngestTable, TableCommit, TableSpec
+
+SPEC = TableSpec(
+    columns=(IngestColumn(name="a", type="bigint", is_required=True), IngestColumn(name="hour", type="string")),
+    partition_columns=("hour",),
+)
+ROWS = pa.table({"a": [1, 2, 3], "hour": ["01", "02", "01"]})
+
+
+def address(tmp_path: Path) -> CatalogAddress:
+    """Return the address of a catalog in a directory."""
+    return CatalogAddress(type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+
+
+def commit_one(table: IngestTable, transaction: int) -> None:
+    """Commit the rows as one transaction."""
+    files = table.write(ROWS, f"feedctl-{transaction}")
+    table.commit(TableCommit(transactions=(transaction,), files=files), table.state())

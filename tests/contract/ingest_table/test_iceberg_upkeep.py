@@ -1,0 +1,85 @@
+"""Snapshots of an Iceberg table expire, and its manifests are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.contract.ingest_table.tables import ROWS, SPEC, address, commit_one
+from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
+from toolkit.ingest.iceberg_table import IcebergTable
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Iterator[IcebergCatalog]:
+    """Yield an empty catalog."""
+    opened = open_catalog(address(tmp_path))
+    yield opened
+    opened.close()
+
+
+def manifests(table: IcebergTable) -> int:
+    """Return the number of manifests of the current snapshot."""
+    loaded = table.catalog.load_table(table.identifier)
+    snapshot = loaded.current_snapshot()
+    return len(snapshot.manifests(loaded.io)) if snapshot else 0
+
+
+def test_old_snapshots_expire_except_the_last_and_tagged_ones(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    for number in range(1, 7):
+        commit_one(table, number)
+    loaded = table.catalog.load_table(table.identifier)
+    loaded.manage_snapshots().create_tag(loaded.metadata.snapshots[1].snapshot_id, "audit").commit()
+    later = datetime.now(tz=UTC) + HOUR
+    assert table.expire(older_than=later - 2 * HOUR, keep_since=None, keep_last=1) == 0
+    assert table.expire(older_than=later, keep_since=None, keep_last=2) == 3
+    assert table.state().snapshots == 3
+    assert table.committed(range(10)) == {2, 5, 6}
+    assert sum(file.rows for file in table.files()) == 6 * ROWS.num_rows
+    assert table.expire(older_than=later, keep_since=None, keep_last=2) == 0
+
+
+def test_a_transaction_without_a_result_is_found_after_snapshots_expired(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    intended = datetime.now(tz=UTC)
+    for number in range(1, 5):
+        commit_one(table, number)
+    assert table.expire(older_than=intended + HOUR, keep_since=intended, keep_last=1) == 0
+    assert table.committed([1, 9]) == {1}
+    assert table.expire(older_than=intended + HOUR, keep_since=intended + HOUR, keep_last=1) == 3
+
+
+@pytest.mark.extended
+def test_manifests_stay_bounded_and_their_rows_are_all_there(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    most = 0
+    for number in range(1, 121):
+        commit_one(table, number)
+        most = max(most, manifests(table))
+        if number % 20 == 0:
+            table.expire(older_than=datetime.now(tz=UTC), keep_since=None, keep_last=20)
+    assert most == 99
+    assert manifests(table) == 21
+    assert len(table.files()) == 240
+    assert table.state().snapshots == 20
+
+
+def test_a_table_may_say_that_its_manifests_are_merged_earlier_or_never(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    loaded = table.catalog.load_table(table.identifier)
+    loaded.transaction().set_properties({"commit.manifest.min-count-to-merge": "3"}).commit_transaction()
+    for number in range(1, 4):
+        commit_one(table, number)
+    assert manifests(table) == 1
+    loaded = table.catalog.load_table(table.identifier)
+    loaded.transaction().set_properties({"commit.manifest-merge.enabled": "false"}).commit_transaction()
+    for number in range(4, 8):
+        commit_one(table, number)
+    assert manifests(table) == 5
+    assert sum(file.rows for file in table.files()) == 7 * ROWS.num_rows
