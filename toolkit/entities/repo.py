@@ -120,6 +120,7 @@ class Schedules:
         log_directory: where cron keeps what they say; None: it mails that.
         look_again: how often what waits for data, or for a retry, is looked at.
         triggers: how often data is polled, and the updates are looked at that start processes.
+        ingest: how often the source of a feed is read.
         watchdog: how often `feedctl status --stale` is run.
         cron_timezone: of the clock that cron goes by.
     """
@@ -135,6 +136,7 @@ class Schedules:
     log_directory: str | None = None
     look_again: Frequency = _QUARTER
     triggers: Frequency = _FIVE_MINUTES
+    ingest: Frequency = _FIVE_MINUTES
     watchdog: Frequency = _QUARTER
     cron_timezone: str = "UTC"
 

@@ -32,6 +32,8 @@ class ActionKind(StrEnum):
     """The same for table feeds."""
     TRIGGER = "trigger"
     """Polls of data, and runs of the processes of a cluster that have a trigger."""
+    INGEST = "ingest"
+    """Commit of the records that the source of a feed has."""
     WATCHDOG = "watchdog"
     """Check that everything has succeeded within its cadence."""
 

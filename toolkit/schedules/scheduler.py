@@ -153,6 +153,7 @@ class Scheduler:
     def _of_feeds(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         for feed in self._feeds_on.get(cluster.name, ()):
             yield from self._retention(feed, cluster)
+            yield from self._ingest(feed, cluster)
             if feed.cluster(cluster.name).type is ClusterRole.TARGET:
                 yield self._replication(feed, cluster)
 
@@ -173,6 +174,24 @@ class Scheduler:
             timetable=Timetable(start=_EPOCH + spread, frequency=cadence.frequency),
             command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
             description=f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}",
+        )
+
+    def _ingest(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
+        ingest, kind = feed.cluster(cluster.name).ingest, ActionKind.INGEST
+        if ingest is None:
+            return
+        if ingest.source is None:
+            reason = f"feed {feed.name} has no ingest.source; start it where its records are, with --stdin"
+            yield UnscheduledAction(name=f"{kind}.{feed.name}", cluster=cluster.name, reason=reason)
+            return
+        yield ScheduledAction(
+            kind=kind,
+            entity=feed.name,
+            cluster=cluster.name,
+            domain=self._domains.get(feed.name, ""),
+            timetable=_every(self.settings.ingest, 0),
+            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
+            description=f"commit new records of {feed.name} on {cluster.name}, {self.settings.ingest}",
         )
 
     def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | UnscheduledAction:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS
 from tests.unit.schedules.schedules import SETTINGS, scheduled, the
-from toolkit.el import parse_instant
+from toolkit.el import Frequency, Unit, parse_instant
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.entities.repo import Schedules
@@ -26,6 +28,22 @@ clusters:
   - {name: backup, type: target, validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}}
 """
 BOTH = {"clusters/backup.yaml": BACKUP, "feeds/orders.yaml": REPLICATED}
+INGESTED = """\
+kind: feed
+name: page_views
+frequency: hours(1)
+table: "catalog:web:page_views#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"
+clusters:
+  - name: primary
+    validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}
+    ingest:
+      source: {directory: /inbox/page_views}
+      format: {type: json}
+      columns: [{name: viewed_at, type: timestamp}, {name: page, type: string}]
+      event_time: viewed_at
+"""
+ICEBERG = "iceberg: {type: sql, uri: 'sqlite:////data/catalog.db', warehouse: /warehouse}"
+INGESTING = CLUSTER.replace("interfaces: {", f"interfaces: {{{ICEBERG}, ", 1)
 EVERYWHERE = "description: all clusters\n"
 LATE = """\
 kind: process
@@ -88,6 +106,27 @@ def test_a_cluster_with_a_triggered_process_is_polled_and_its_triggers_are_evalu
     assert trigger.command[1:-4] == ("/opt/entrypoints/trigger.py", "--due", "--poll", "--cluster", "primary")
     assert str(trigger.timetable.frequency) == "minutes(5)"
     assert not [each for each in scheduled().actions if each.kind is ActionKind.TRIGGER]
+
+
+def test_the_source_of_a_feed_with_ingest_is_read_every_few_minutes() -> None:
+    schedule = scheduled({"clusters/primary.yaml": INGESTING, "feeds/page_views.yaml": INGESTED})
+    ingest = the(schedule, ActionKind.INGEST)
+    own = ("--feed", "page_views", "--cluster", "primary")
+    assert ingest.command[1:-4] == ("/opt/entrypoints/ingest.py", *own)
+    assert (ingest.name, str(cron_times(ingest.timetable, "UTC"))) == ("ingest.page_views", "*/5 * * * *")
+
+
+def test_the_time_between_two_ingests_is_a_setting() -> None:
+    texts = {"clusters/primary.yaml": INGESTING, "feeds/page_views.yaml": INGESTED}
+    settings = replace(SETTINGS, ingest=Frequency(unit=Unit.HOURS, count=1))
+    assert str(the(scheduled(texts, settings), ActionKind.INGEST).timetable.frequency) == "hours(1)"
+
+
+def test_a_feed_that_reads_standard_input_alone_is_left_out_with_the_reason() -> None:
+    unread = INGESTED.replace("      source: {directory: /inbox/page_views}\n", "")
+    schedule = scheduled({"clusters/primary.yaml": INGESTING, "feeds/page_views.yaml": unread})
+    assert [(each.name, "--stdin" in each.reason) for each in schedule.left_out] == [("ingest.page_views", True)]
+    assert ActionKind.INGEST not in {each.kind for each in schedule.actions}
 
 
 def test_retention_has_its_cadence_and_a_minute_of_its_own() -> None:
