@@ -74,6 +74,14 @@ _TABLE: Mapping[str, _EffectRule] = {
         kinds=(EffectKind.GRID_CHANGED,),
         hint="make a new feed with the new frequency, or see that every reader copes with instances of both",
     ),
+    "ingest-source-change": _EffectRule(
+        kinds=(EffectKind.INGEST_REREAD,),
+        hint="see with a dry run of ingest.py what is read; archive or delete committed files before",
+    ),
+    "ingest-rows-change": _EffectRule(
+        kinds=(EffectKind.INGEST_ROWS,),
+        hint="change the table in the catalog first, or make a new feed with a new table",
+    ),
     "data-left-behind": _EffectRule(
         kinds=(EffectKind.LEFT_BEHIND,),
         hint="delete the data by hand, or let the feed's validity end and keep it until retention has evicted all",

@@ -22,6 +22,7 @@ from toolkit.planning.blast_radius.before_after import (
 from toolkit.planning.blast_radius.effects import Effect, EffectKind, InstanceRange, message_of, short
 from toolkit.planning.blast_radius.existing import Existing, Positions
 from toolkit.planning.blast_radius.feed_effects import hold_text, retention_effects, template_effects
+from toolkit.planning.blast_radius.ingest_effects import ingest_effects
 
 __all__ = ["Effect", "EffectKind", "InstanceRange", "blast_radius", "hold_text", "message_of"]
 
@@ -53,6 +54,7 @@ def _order(effect: Effect) -> tuple[str, str, int, tuple[str, ...], str]:
 def _kept(pair: BeforeAfter) -> Iterator[Effect]:
     yield from retention_effects(pair)
     yield from template_effects(pair)
+    yield from ingest_effects(pair)
 
 
 def _gone(state: FeedState, time: datetime) -> Effect:

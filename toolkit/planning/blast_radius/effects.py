@@ -40,6 +40,10 @@ class EffectKind(StrEnum):
     """Old instances have other sub-directories than new ones."""
     GRID_CHANGED = "grid_changed"
     """Old instances have other times than new ones."""
+    INGEST_REREAD = "ingest_reread"
+    """An ingest takes files that it has committed for new ones."""
+    INGEST_ROWS = "ingest_rows"
+    """Rows that are committed stay as they were, and new ones are made in another way."""
     RETENTION_REMOVED = "retention_removed"
     """Nothing will ever be evicted."""
     HELD = "held"
@@ -184,6 +188,9 @@ def _source_delete(effect: Effect) -> str:
     return "are removed by the next replication" if effect.after == OnSourceDelete.DELETE else "stay"
 
 
+_INGESTED = {("ingest", "source"): "ingest source", ("ingest",): "Iceberg catalog", ("table",): "name"}
+"""Words for what a source's progress depends on, by the key of the effect."""
+
 _WORDS: dict[EffectKind, Callable[[Effect], str]] = {
     EffectKind.EVICTABLE: lambda each: f"{_retention(each)}: {_evictable(each)}",
     EffectKind.KEEP_LAST_LOWERED: lambda each: f"keep_last of {each.place} {each.change}: {_evictable(each)}",
@@ -208,6 +215,13 @@ _WORDS: dict[EffectKind, Callable[[Effect], str]] = {
     ),
     EffectKind.GRID_CHANGED: lambda each: (
         f"{each.key[-1]} of {each.place} {each.change}: old instances have other times: {_old(each)}"
+    ),
+    EffectKind.INGEST_REREAD: lambda each: (
+        f"{_INGESTED[each.key]} of {each.place} {each.change}: committed files that are still there count as new ones,"
+        " and are committed again"
+    ),
+    EffectKind.INGEST_ROWS: lambda each: (
+        f"{each.key[-1]} of the ingest of {each.place} {each.change}: the table and the rows in it stay as they are"
     ),
     EffectKind.RETENTION_REMOVED: lambda each: (
         f"retention of {each.place} {each.change}: nothing is ever evicted there"
