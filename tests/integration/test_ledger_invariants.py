@@ -78,7 +78,9 @@ _BREAKS = {
     ),
     "every target batch exists": "UPDATE run SET target_batch_id = 99 WHERE run_id = 1",
     "events are numbered from 1 without gaps, up to the counter": "DELETE FROM event WHERE sequence = 1",
-    "no consumer is ahead of the events": "INSERT INTO consumer_cursor (consumer, sequence, moved_at) VALUES ('mart', 99, '')",
+    "no consumer is ahead of the events": (
+        "INSERT INTO consumer_cursor (consumer, sequence, moved_at) VALUES ('mart', 99, '')"
+    ),
     "a step has a batch in its queue or archive once": (
         "INSERT INTO queue SELECT 99, source_batch_id, step_id, source_process_id, NULL, 'new', marking, inserted_at,"
         " NULL, NULL FROM archive LIMIT 1"

@@ -34,7 +34,17 @@ CHANGES = (public(FileSystem) - READS) | (public(Metastore) - READS_OF_METASTORE
 PORTS = ("toolkit/storage/", "toolkit/catalog/")
 OF_ACTIONS = tuple(
     f"toolkit/{name}/"
-    for name in ("actions", "transfer", "retention", "replication", "hive", "process_runner", "quality", "ingest_job")
+    for name in (
+        "actions",
+        "transfer",
+        "retention",
+        "replication",
+        "hive",
+        "process_runner",
+        "quality",
+        "ingest",
+        "ingest_job",
+    )
 )
 """The kernel, its actions and their mechanisms: none of them opens a store that can be changed but those below."""
 
@@ -47,9 +57,11 @@ OPENED_FOR_CHANGES = {
     "toolkit/bootstrap/action_context.py": "the stores of a run: its guard is the hook; of a plan they are read only",
     "toolkit/bootstrap/catalogs.py": "passes on what it is asked for",
     "toolkit/bootstrap/hive.py": "the metastore of a run, with its guard as hook",
+    "toolkit/bootstrap/ingest_setup.py": "the Iceberg catalog of a feed; commits are batches of its action",
     "toolkit/bootstrap/result_store.py": "the result file that the user names",
     "toolkit/bootstrap/retention.py": "the metastore; the plan reads it, and a drop binds it to the run's guard",
     "toolkit/hive/table_import.py": "binds the metastore to the run's guard, in a batch",
+    "toolkit/ingest/connection.py": "the API for callers: passes on the catalog that it is given",
     "toolkit/retention/delete_remote.py": "on an executor, for a batch that let it begin",
     "toolkit/transfer/spread_copy.py": "on an executor, for a batch that let it begin",
 }

@@ -12,7 +12,7 @@ from tests.soak.replication_rounds import OF_DRIVER, Scene, Seen, Victim
 from tests.testbed.hdfs import HdfsCluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
-_ROUNDS, _SOAK_ROUNDS = 5, 50
+_ROUNDS, _SOAK_ROUNDS = 3, 50
 _VICTIMS = pytest.mark.parametrize(
     "victims",
     [OF_DRIVER, (Victim.WORKER,), (Victim.DATANODE,)],

@@ -18,7 +18,7 @@ from tests.soak.validated_rounds import QUALITY, ValidatedRounds
 from tests.testbed.s3 import S3Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
-_ROUNDS, _SOAK_ROUNDS = 3, 20
+_ROUNDS, _SOAK_ROUNDS = 2, 20
 
 
 @pytest.fixture
