@@ -34,7 +34,9 @@ def reasons(converted: ConvertedRecords) -> list[tuple[int, str]]:
 
 
 def same(left: object, right: object) -> bool:
-    return bool(left == right) and (not isinstance(left, float) or math.copysign(1, left) == math.copysign(1, right))
+    if isinstance(left, float) and isinstance(right, float):
+        return left == right and math.copysign(1, left) == math.copysign(1, right)
+    return bool(left == right)
 
 
 TEXTS = st.one_of(
