@@ -1,0 +1,33 @@
+"""Each test of Iceberg tables has an empty catalog, on SQLite; the extended tier repeats it on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.contract.ingest_table.tables import address
+from tests.databases.postgresql import PostgresServer
+from toolkit.ingest.endpoint import CatalogAddress
+from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.extended)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> CatalogAddress:
+    """Return the address of a catalog that does not exist yet."""
+    if request.param == "sqlite":
+        return address(tmp_path)
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    name = f"iceberg_{uuid4().hex}"
+    server.create_database(name)
+    return CatalogAddress(type="sql", uri=server.url(name), warehouse=f"file://{tmp_path}/warehouse")
+
+
+@pytest.fixture
+def catalog(place: CatalogAddress) -> Iterator[IcebergCatalog]:
+    """Yield an empty catalog."""
+    opened = open_catalog(place)
+    yield opened
+    opened.close()
