@@ -11,10 +11,11 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import admin as kafka_admin
+from confluent_kafka.admin import AdminClient
 from typing_extensions import override
 
 from toolkit.errors import InvalidInput, Unavailable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 TOMBSTONE = b"\xff null value (tombstone)"
 """Stands for a null value: it is no UTF-8, so that each built-in writer refuses it as a bad record."""
+_OFFSETS: Any = vars(kafka_admin)["OffsetSpec"]  # the library's types leave it out
 _SILENT = logging.getLogger(f"{__name__}.silent")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False  # the library's lines may name settings
@@ -105,8 +107,8 @@ class KafkaSource(IngestSource):
         if known not in (None, topic_id):
             self._lose(self.topic, f"an offset of topic id {known}", f"a topic made anew with id {topic_id}")
             reached, known = {}, None
-        ends = self._retried(lambda: self._limits(partitions, OffsetSpec.latest()))
-        firsts = self._retried(lambda: self._limits(partitions, OffsetSpec.earliest()))
+        ends = self._retried(lambda: self._limits(partitions, _OFFSETS.latest()))
+        firsts = self._retried(lambda: self._limits(partitions, _OFFSETS.earliest()))
         units = []
         for number in partitions:
             first, end, name = firsts[number], ends[number], f"{self.topic}[{number}]"
@@ -215,7 +217,7 @@ class KafkaSource(IngestSource):
 
         return self._retried(describe)
 
-    def _limits(self, partitions: Sequence[int], which: OffsetSpec) -> dict[int, int]:
+    def _limits(self, partitions: Sequence[int], which: object) -> dict[int, int]:
         requests = {TopicPartition(self.topic, number): which for number in partitions}
         level = IsolationLevel.READ_COMMITTED
         futures = self._administered().list_offsets(
@@ -245,20 +247,22 @@ class KafkaSource(IngestSource):
 
     def _administered(self) -> AdminClient:
         if self._admin is None:
-            self._admin = AdminClient({**self.settings, "logger": _SILENT})
+            own: dict[str, Any] = {"logger": _SILENT}
+            self._admin = AdminClient({**self.settings, **own})
         return self._admin
 
     def _connected(self) -> Consumer:
         if self._consumer is None:
-            own = {
+            own: dict[str, Any] = {
                 "group.id": self.group,
                 "isolation.level": "read_committed",
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
                 "enable.partition.eof": True,
                 "auto.offset.reset": "error",
+                "logger": _SILENT,
             }
-            self._consumer = Consumer({**self.settings, **own, "logger": _SILENT})
+            self._consumer = Consumer({**self.settings, **own})
         return self._consumer
 
 

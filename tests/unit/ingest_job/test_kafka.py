@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from toolkit.ingest_job.kafka import BrokerUnreachable, KafkaSource
-from toolkit.ingest_job.source import SourceUnit
+from toolkit.ingest_job.source import Progress, SourceUnit
 
 PASSWORD = "never shown"
 
@@ -26,7 +26,7 @@ def test_progress_has_the_next_offset_of_each_partition_and_its_end_when_it_was_
 
 
 def test_progress_of_a_topic_that_was_made_anew_has_nothing_of_the_old_one() -> None:
-    old = {"topic_id": "A", "partitions": {"0": 100, "1": 5}}
+    old: Progress = {"topic_id": "A", "partitions": {"0": 100, "1": 5}}
     assert source().advanced(old, unit(0, topic_id="B"), 3, is_done=False) == {"topic_id": "B", "partitions": {"0": 3}}
 
 
