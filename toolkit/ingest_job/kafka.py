@@ -218,7 +218,7 @@ class KafkaSource(IngestSource):
         return self._retried(describe)
 
     def _limits(self, partitions: Sequence[int], which: object) -> dict[int, int]:
-        requests = {TopicPartition(self.topic, number): which for number in partitions}
+        requests: dict[TopicPartition, Any] = {TopicPartition(self.topic, number): which for number in partitions}
         level = IsolationLevel.READ_COMMITTED
         futures = self._administered().list_offsets(
             requests, isolation_level=level, request_timeout=min(self.timeout, _QUESTION_SECONDS)
