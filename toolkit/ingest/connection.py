@@ -16,14 +16,15 @@ from toolkit.ingest.batch import FillRows, RejectRecord, TransactionBatch
 from toolkit.ingest.call_errors import BatchIsOpen, ConnectionIsClosed, PartitionValueDiffers
 from toolkit.ingest.committer import Committer, IngestEvents, sequence_of
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
-from toolkit.ingest.errors import NoSuchIngestTable
-from toolkit.ingest.port import WRITER_PROPERTY, IngestCatalog, IngestTable, TableSpec
+from toolkit.ingest.errors import NoSuchIngestTable, TableMismatch
+from toolkit.ingest.port import WRITER_PROPERTY, IngestCatalog, IngestColumn, IngestTable, TableSpec
 from toolkit.ingest.record_writer import BadRecord, RecordWriter
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger
 
 TIMEOUT = timedelta(minutes=5)
 FLUSH_BYTES = 64 << 20
+_REQUIRED = " required"
 
 OpenCatalog: TypeAlias = Callable[[CatalogAddress], IngestCatalog]
 
@@ -53,6 +54,7 @@ def connect(
 
     Raises:
         NoSuchIngestTable: it is missing, and there is no definition.
+        TableMismatch: it does not fit the definition.
     """
     catalog = open_catalog(endpoint.catalog)
     try:
@@ -68,11 +70,40 @@ def connect(
 
 def _opened(catalog: IngestCatalog, endpoint: Endpoint, create: TableSpec | None) -> IngestTable:
     try:
-        return catalog.open(endpoint.namespace, endpoint.table)
+        table = catalog.open(endpoint.namespace, endpoint.table)
     except NoSuchIngestTable:
         if create is None:
             raise
-        return catalog.create(endpoint.namespace, endpoint.table, create)
+        table = catalog.create(endpoint.namespace, endpoint.table, create)
+    if create is not None:
+        _check_definition(table, create)
+    return table
+
+
+def _check_definition(table: IngestTable, spec: TableSpec) -> None:
+    """Compare a table with its definition; it may have more columns, which are null in new rows.
+
+    Raises:
+        TableMismatch: columns, types or partition columns differ.
+    """
+    state = table.state()
+    there, expected = _described(state.columns), _described(spec.columns)
+    found = {name: text for name, text in there.items() if name in expected or text.endswith(_REQUIRED)}
+    if found != expected:
+        wrong = sorted(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name))
+        has, wanted = (_listed(of, wrong) for of in (there, expected))
+        raise TableMismatch(table=table.name, found=f"columns {has}", expected=wanted)
+    if state.partition_columns != spec.partition_columns:
+        has, wanted = (" ".join(each) or "none" for each in (state.partition_columns, spec.partition_columns))
+        raise TableMismatch(table=table.name, found=f"partition columns {has}", expected=wanted)
+
+
+def _described(columns: Sequence[IngestColumn]) -> dict[str, str]:
+    return {each.name: each.type.replace(" ", "") + (_REQUIRED if each.is_required else "") for each in columns}
+
+
+def _listed(columns: Mapping[str, str], names: Sequence[str]) -> str:
+    return ", ".join(f"{name} {columns.get(name, '(missing)')}" for name in names)
 
 
 @dataclass(kw_only=True)

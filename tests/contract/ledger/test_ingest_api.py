@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,8 +19,15 @@ from toolkit.ingest.batch import TransactionBatch
 from toolkit.ingest.committer import WriterProgress
 from toolkit.ingest.connection import Connection, connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
-from toolkit.ingest.errors import BadRecords, CommitConflict, CommitUnknown, NoSuchIngestTable, ProgressMoved
-from toolkit.ingest.port import TableCommit, TableSpec
+from toolkit.ingest.errors import (
+    BadRecords,
+    CommitConflict,
+    CommitUnknown,
+    NoSuchIngestTable,
+    ProgressMoved,
+    TableMismatch,
+)
+from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec
 from toolkit.ingest.slot import CommitSlots, SlotLost
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger
@@ -63,6 +72,31 @@ def batch(site: Site) -> Iterator[TransactionBatch]:
     """Yield an open batch of three transactions."""
     with site.connect() as connection, connection.transaction_batch(3, WordWriter(), timeout=SHORT) as opened:
         yield opened
+
+
+@pytest.mark.parametrize(
+    ("found", "spec", "message"),
+    [
+        (("bigint", False), TableSpec(columns=COLUMNS), "has columns word bigint, expected word string"),
+        (("string", True), TableSpec(columns=COLUMNS), "has columns word string required, expected word string"),
+        (("string", False), TableSpec(columns=()), ""),
+        (("string", True), TableSpec(columns=()), "has columns word string required, expected word (missing)"),
+        (
+            ("string", False),
+            TableSpec(columns=COLUMNS, partition_columns=("word",)),
+            "has partition columns none, expected word",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_its_definition_is_refused_at_the_connection(
+    site: Site, found: tuple[str, bool], spec: TableSpec, message: str
+) -> None:
+    site.table.columns = (IngestColumn(name="word", type=found[0], is_required=found[1]),)
+    catalog = MemoryCatalog(table=site.table)
+    refused = nullcontext() if not message else pytest.raises(TableMismatch, match=re.escape(message))
+    with refused:
+        connect(ENDPOINT, ledger=site.ledger, agent="a", open_catalog=lambda _: catalog, create=spec).close()
+    assert catalog.closed == 1
 
 
 def test_what_is_committed_is_visible_and_what_is_aborted_leaves_no_file(site: Site, batch: TransactionBatch) -> None:
