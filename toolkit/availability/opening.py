@@ -74,12 +74,15 @@ class DataAccess:
             cluster: one of its clusters, whose own store or metastore is read.
 
         Raises:
-            NotImplementedYet: the data location has a glob.
+            NotImplementedYet: the feed has an ingest there, or the data location a glob.
             NoRegistry: the feed has a table, and the cluster no metastore.
             CatalogError: the metastore cannot be opened.
             UnknownName: the feed is not on that cluster.
             ElError: a template is malformed.
         """
+        if feed.cluster(cluster.name).ingest is not None:
+            what, instead = f"availability of an ingested table on {cluster.name}", "read the Iceberg table itself"
+            raise NotImplementedYet(what=what, instead=instead, where=f"feed {feed.name}")
         stored = FeedStorage.of(feed, cluster)
         if stored.table is not None:
             return self._partitions(feed, cluster, stored.table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.unit.retention.object_memory import ObjectMemory
 from toolkit.availability import DataAccess, DataState, FoundInstance, NoRegistry
 from toolkit.availability.path_instances import PAGE
 from toolkit.el import parse_instant
+from toolkit.entities.ingest import Ingest, RecordFormat, RecordType
 from toolkit.errors import NotImplementedYet
 from toolkit.storage import FileSystem, LocalFileSystem, PermissionDenied, SymlinkRefused
 
@@ -169,3 +171,11 @@ def test_a_table_on_a_cluster_without_a_metastore_and_globs_are_refused_aloud() 
         DataAccess(stores=lambda _: MemoryFileSystem()).instances_of(feed, cluster())
     with pytest.raises(NotImplementedYet, match="glob"):
         instances(MemoryFileSystem(), data="/data/${YEAR}${MONTH}${DAY}${HOUR}/*")
+
+
+def test_the_table_of_a_feed_with_ingest_is_not_looked_for_in_the_hive_metastore() -> None:
+    feed = table_feed("clicks", "catalog:db:clicks#ds=${YEAR}-${MONTH}-${DAY}")
+    ingest = Ingest(format=RecordFormat(type=RecordType.JSON), columns=(), event_time="ts")
+    ingested = replace(feed, clusters=tuple(replace(each, ingest=ingest) for each in feed.clusters))
+    with pytest.raises(NotImplementedYet, match="feed clicks: availability of an ingested table on primary"):
+        DataAccess(stores=lambda _: MemoryFileSystem()).instances_of(ingested, cluster())
