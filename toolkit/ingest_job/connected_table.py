@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from toolkit.ingest.record_writer import RecordWriter
     from toolkit.ingest_job.source import Progress
 
-TRANSACTIONS = 1000
-"""So many transactions one batch has; the ledger gives their ids at once."""
+TRANSACTIONS = 10
+"""So many transactions one batch has; the ledger has a row for each, also for those that are not used."""
 TIMEOUT = timedelta(minutes=5)
 """A batch without a heartbeat for so long may be aborted by anybody."""
 
