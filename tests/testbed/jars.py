@@ -100,6 +100,8 @@ class Jars:
 
 ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "jars.sha256")
 """Those of the message broker; without a choice they are Hadoop's."""
+ICEBERG = Jars(pom=_HERE / "iceberg" / "pom.xml", sums=_HERE / "iceberg" / "jars.sha256")
+"""Iceberg in Spark, with the driver of an SQL catalog on SQLite."""
 KAFKA = Jars(pom=_HERE / "kafka" / "pom.xml", sums=_HERE / "kafka" / "jars.sha256")
 """Those of a Kafka broker."""
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
