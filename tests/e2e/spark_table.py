@@ -13,6 +13,7 @@ def main(jars: str, database: str, warehouse: str) -> None:
     catalog = "spark.sql.catalog.feedctl"
     builder = SparkSession.builder.master("local[1]").config("spark.jars", jars).config("spark.ui.enabled", "false")
     settings = {
+        "spark.sql.shuffle.partitions": "1",
         catalog: "org.apache.iceberg.spark.SparkCatalog",
         f"{catalog}.type": "jdbc",
         f"{catalog}.uri": f"jdbc:sqlite:{database}",

@@ -13,7 +13,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from typing_extensions import override
 
 from toolkit.ingest.endpoint import CatalogAddress
@@ -67,7 +67,7 @@ class IcebergCatalog(IngestCatalog):
     def create(self, namespace: str, table: str, spec: TableSpec) -> IcebergTable:
         schema, partitions = _definition(spec)
         with _reaching(self.address):
-            with suppress(NamespaceAlreadyExistsError):
+            with suppress(NamespaceAlreadyExistsError, IntegrityError):  # the library looks before it inserts
                 self.catalog.create_namespace(namespace)
             with suppress(TableAlreadyExistsError):
                 self.catalog.create_table(
