@@ -13,7 +13,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError, SQLAlchemyError
 from typing_extensions import override
 
 from toolkit.ingest.endpoint import CatalogAddress
@@ -27,6 +27,9 @@ DEFAULTS = {
     "write.metadata.delete-after-commit.enabled": "true",
     "write.metadata.previous-versions-max": "20",
 }
+
+_RACES = 2
+"""How often another process may win while the tables of a new catalog are made."""
 
 
 def shown_address(uri: str) -> str:
@@ -108,4 +111,7 @@ def open_catalog(address: CatalogAddress) -> IcebergCatalog:
     """
     settings = {"type": address.type, "uri": address.uri, "warehouse": address.warehouse, **address.properties}
     with _reaching(address):
+        for _ in range(_RACES):  # the library makes the catalog's own tables, and fails when another makes them too
+            with suppress(OperationalError, ProgrammingError, IntegrityError):
+                return IcebergCatalog(address=address, catalog=load_catalog(address.name, **settings))
         return IcebergCatalog(address=address, catalog=load_catalog(address.name, **settings))
