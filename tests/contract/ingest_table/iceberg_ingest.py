@@ -33,7 +33,7 @@ LOST_ITS_SLOT = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where the table and the ledger are.
+    """Directory of a table and URL of its ledger.
 
     Attributes:
         root: directory of the catalog and of the table.
