@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.testbed import java
 from tests.testbed.builds import BUILDS
 from tests.testbed.controller import Controller
-from tests.testbed.jars import ACTIVEMQ, METASTORE_4, Jars
+from tests.testbed.jars import ACTIVEMQ, KAFKA, METASTORE_4, Jars
 from tests.testbed.missing import WITHOUT, LeftOut
 from tests.testbed.requests import END, FACTS, START, STOP, Request
 
@@ -141,5 +141,7 @@ def check_machine(server: str) -> None:
         Jars().check_available()
     if server == "activemq":
         ACTIVEMQ.check_available()
+    if server == "kafka":
+        KAFKA.check_available()
     if server == "metastore_4":
         METASTORE_4.check_available()

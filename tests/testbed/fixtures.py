@@ -23,6 +23,7 @@ from tests.testbed.clouds import Azure, Cloud, Gcs
 from tests.testbed.controller import Controller
 from tests.testbed.fault_proxy import FaultProxy, fault_proxy
 from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.kafka_broker import KafkaBroker
 from tests.testbed.metastore import HiveMetastoreServer
 from tests.testbed.metastore_on_postgres import metastore_on
 from tests.testbed.missing import LeftOut, Missing
@@ -207,6 +208,16 @@ def activemq(testbed: Testbed) -> Iterator[ActiveMQ]:
     with needing_programs():
         broker = ActiveMQ.of(testbed)
     with testbed.alone("activemq"):
+        broker.start()
+        yield broker
+
+
+@pytest.fixture
+def kafka(testbed: Testbed) -> Iterator[KafkaBroker]:
+    """A Kafka broker, for one test at a time: it may kill and start it."""
+    with needing_programs():
+        broker = KafkaBroker.of(testbed)
+    with testbed.alone("kafka"):
         broker.start()
         yield broker
 

@@ -14,6 +14,7 @@ from tests.testbed.builds import BuildFailed
 from tests.testbed.gcs_server import GcsServer
 from tests.testbed.hdfs_server import HdfsServer
 from tests.testbed.jars import MavenFailed, WrongJars
+from tests.testbed.kafka_server import KafkaServer
 from tests.testbed.metastore_server import MetastoreServer
 from tests.testbed.missing import Missing
 from tests.testbed.processes import DidNotStart, Program, Starter
@@ -41,6 +42,7 @@ FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {
     "azure": AzuriteServer,
     "gcs": GcsServer,
     "hdfs": HdfsServer,
+    "kafka": KafkaServer,
     "metastore": MetastoreServer,
     "metastore_4": partial(MetastoreServer, release=4),
     "restartable_hdfs": HdfsServer,

@@ -1,0 +1,116 @@
+"""A topic of a real broker as a source."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import NewPartitions
+
+from tests.contract.ingest_source.feeder import consumed
+from tests.testbed.kafka_broker import KafkaBroker
+from toolkit.ingest.errors import DataLost
+from toolkit.ingest_job.kafka import TOMBSTONE, KafkaSource, NoSuchTopic
+from toolkit.ingest_job.source import Progress
+
+pytestmark = [pytest.mark.extended, pytest.mark.slow]
+
+
+@pytest.fixture
+def topic(kafka: KafkaBroker) -> str:
+    """A topic of two partitions."""
+    name = f"clicks-{secrets.token_hex(6)}"
+    kafka.make(name, 2)
+    return name
+
+
+def source(kafka: KafkaBroker, topic: str, *, skips_lost: bool = False) -> KafkaSource:
+    return KafkaSource(topic=topic, group="feedctl", settings=kafka.settings, timeout=60, skips_lost=skips_lost)
+
+
+def read(kafka: KafkaBroker, topic: str, progress: Progress) -> tuple[list[bytes], Progress]:
+    opened = source(kafka, topic)
+    try:
+        return consumed(opened, progress, rows=7)
+    finally:
+        opened.close()
+
+
+def test_each_record_is_read_once_and_a_tombstone_is_no_row(kafka: KafkaBroker, topic: str) -> None:
+    kafka.send(topic, *(b"%d" % each for each in range(50)))
+    kafka.send(topic, b"x", None, partition=1)
+    records, progress = read(kafka, topic, {})
+    assert sorted(records) == sorted([*(b"%d" % each for each in range(50)), b"x", TOMBSTONE])
+    assert progress["partitions"] == {"0": 50, "1": 2}
+    assert read(kafka, topic, progress) == ([], progress)
+    for made in kafka.admin.create_partitions([NewPartitions(topic, 3)]).values():
+        made.result(60)
+    kafka.send(topic, b"new", partition=2)
+    assert read(kafka, topic, progress)[0] == [b"new"]
+
+
+def test_aborted_transactions_are_not_read_and_open_ones_are_left(kafka: KafkaBroker, topic: str) -> None:
+    producer = Producer({**kafka.settings, "transactional.id": topic})
+    producer.init_transactions()
+    for value, is_good in ((b"aborted", False), (b"good", True)):
+        producer.begin_transaction()
+        producer.produce(topic, value, partition=0)
+        producer.flush()
+        (producer.commit_transaction if is_good else producer.abort_transaction)()
+    producer.begin_transaction()
+    producer.produce(topic, b"open", partition=1)
+    producer.flush()
+    records, progress = read(kafka, topic, {})
+    assert records == [b"good"]
+    producer.commit_transaction()
+    assert read(kafka, topic, progress)[0] == [b"open"]
+
+
+def test_lost_records_and_a_topic_made_anew_are_told(kafka: KafkaBroker, topic: str) -> None:
+    kafka.send(topic, *(b"%d" % each for each in range(20)))
+    _, progress = read(kafka, topic, {})
+    topic_id = progress["topic_id"]
+    for removed in kafka.admin.delete_records([TopicPartition(topic, 0, 10)]).values():
+        removed.result(60)
+    behind: Progress = {"topic_id": topic_id, "partitions": {"0": 5}}
+    with pytest.raises(DataLost, match="offset 5"):
+        source(kafka, topic).units(behind)
+    skipping = source(kafka, topic, skips_lost=True)
+    assert skipping.units(behind)[0].start == 10
+    assert "skipped lost records" in skipping.notes[0]
+    for deleted in kafka.admin.delete_topics([topic]).values():
+        deleted.result(60)
+    _wait_until_gone(kafka, topic, progress)
+    kafka.make(topic, 1)
+    kafka.send(topic, b"anew")
+    with pytest.raises(DataLost, match="made anew"):
+        source(kafka, topic).units(progress)
+
+
+def _wait_until_gone(kafka: KafkaBroker, topic: str, progress: Progress) -> None:
+    for _ in range(60):
+        try:
+            source(kafka, topic).units(progress)
+        except NoSuchTopic:
+            return
+        time.sleep(0.5)
+    pytest.fail("the topic is still there")
+
+
+def test_a_broker_that_is_killed_in_the_middle_loses_and_doubles_nothing(kafka: KafkaBroker, topic: str) -> None:
+    expected = [b"%d" % each for each in range(50_000)]
+    kafka.send(topic, *expected)
+    opened, found = source(kafka, topic), []
+    unit = opened.units({})[0]
+    restarted = threading.Timer(1.0, kafka.start)
+    for chunk in opened.read(unit, rows=1_000, max_bytes=1 << 20):
+        if not found:
+            kafka.stop()
+            restarted.start()
+        found += chunk.records
+    restarted.join()
+    opened.close()
+    assert found == expected

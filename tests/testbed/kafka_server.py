@@ -1,0 +1,90 @@
+"""The supervisor's side of Kafka: one broker that is its own controller (KRaft); its data outlive a restart."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.databases.port import reserved_port
+from tests.testbed import java
+from tests.testbed.activemq_server import is_listening
+from tests.testbed.jars import KAFKA
+from tests.testbed.processes import Command, DidNotStart, Program, Starter
+from tests.testbed.waiting import becomes_true
+
+_START_SECONDS = 120  # with many other processes on two cores
+_SECONDS = 60
+_SETTINGS = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+log.dirs={directory}/data
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+"""
+
+
+class KafkaServer:
+    """A broker; its port and data stay over restarts.
+
+    Args:
+        starter: starts its process.
+        directory: of its log, settings and data; it is made.
+    """
+
+    def __init__(self, starter: Starter, directory: Path) -> None:
+        self._directory = directory
+        self._reserved = [reserved_port() for _ in range(2)]
+        self._port, self._controller = (int(each.getsockname()[1]) for each in self._reserved)
+        self._starter = starter
+        self.programs: Mapping[str, Program] = {}
+
+    def start(self) -> None:
+        """Format its directory and start it.
+
+        Raises:
+            DidNotStart: with the end of its log.
+            Missing: no Java, or no jars and no Maven.
+        """
+        self._directory.mkdir(parents=True)
+        settings = _SETTINGS.format(port=self._port, controller=self._controller, directory=self._directory)
+        (self._directory / "server.properties").write_text(settings)
+        formatting = ("kafka.tools.StorageTool", "format", "-t", "feedctlAAAAAAAAAAAAAAA", "-c", "server.properties")
+        subprocess.run(
+            self._java(*formatting),
+            cwd=self._directory,
+            env=java.environment(),
+            check=True,
+            capture_output=True,
+            timeout=_SECONDS,
+        )
+        command = Command(
+            arguments=self._java("kafka.Kafka", "server.properties"),
+            environment=java.environment(),
+            directory=self._directory,
+            name="broker",
+        )
+        broker = Program(self._starter, command)
+        self.programs = {"broker": broker}
+        broker.start()
+        if not becomes_true(lambda: broker.check(ready=lambda: is_listening(self._port)), seconds=_START_SECONDS):
+            raise DidNotStart(program="Kafka", log=broker.command.log)
+
+    def facts(self) -> dict[str, str | int]:
+        """Facts that a client needs."""
+        return {"port": self._port}
+
+    def _java(self, *arguments: str) -> tuple[str, ...]:
+        options = ("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{KAFKA.fetched()}/*")
+        return ("java", *options, *arguments)
