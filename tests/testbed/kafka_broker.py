@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from tests.testbed.client import Testbed
 
@@ -40,13 +41,18 @@ class KafkaBroker:
         return cls(testbed=testbed, port=port, admin=AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"}))
 
     @property
-    def settings(self) -> dict[str, str | int | float]:
+    def settings(self) -> dict[str, str]:
         """Settings of a client."""
         return {"bootstrap.servers": f"127.0.0.1:{self.port}"}
 
     def make(self, topic: str, partitions: int) -> None:
         """Make a topic."""
         for made in self.admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+            made.result(_SECONDS)
+
+    def widen(self, topic: str, partitions: int) -> None:
+        """Give a topic more partitions."""
+        for made in self.admin.create_partitions([NewPartitions(topic, partitions)]).values():
             made.result(_SECONDS)
 
     def send(self, topic: str, *values: bytes | None, partition: int = 0) -> None:

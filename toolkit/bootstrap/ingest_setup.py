@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
 from toolkit.entities.env_references import MissingVariable
@@ -49,7 +50,7 @@ def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluste
         return None
     if cluster.interfaces.iceberg is None:
         raise NotIngested(feed=feed.name, why=f"needs interfaces.iceberg of cluster {cluster.name}")
-    address = _address(cluster.interfaces.iceberg, cluster, context.variables)
+    address = _address(feed.name, cluster.interfaces.iceberg, cluster, context.variables)
     instances, commit = instances_of(feed, cluster, ingest.event_time), ingest.commit
     return FeedIngest(
         table=_table(context, ingest, instances, address),
@@ -63,8 +64,12 @@ def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluste
     )
 
 
-def _address(catalog: IcebergSettings, cluster: Cluster, variables: Variables) -> CatalogAddress:
-    url = make_url(catalog.uri)
+def _address(feed: str, catalog: IcebergSettings, cluster: Cluster, variables: Variables) -> CatalogAddress:
+    try:
+        url = make_url(catalog.uri)
+    except (ArgumentError, ValueError) as error:
+        why = f"needs interfaces.iceberg.uri of cluster {cluster.name}, which is no address of a database: {error}"
+        raise NotIngested(feed=feed, why=why) from None
     if url.drivername == "postgresql":
         url = url.set(drivername=_DRIVER)
     if catalog.user is not None:
@@ -103,7 +108,7 @@ def _table(
 
     return ConnectedTable(
         name=f"{address.name}.{namespace}.{table}",
-        catalog=partial(open_catalog, address),
+        catalog=partial(open_catalog, address, is_look=True),
         namespace=namespace,
         table=table,
         connect=connected,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
@@ -88,6 +88,7 @@ class TransactionBatch:
 
         Raises:
             BadRecords: a record is no row of the table, and `rejects` is None; none of the records was written.
+            StoreFailed: rows could not be written to a data file early; the transaction was aborted.
         """
         self._require_transaction("write")
         given = [records] if isinstance(records, bytes) else records
@@ -99,7 +100,7 @@ class TransactionBatch:
         self._rows.append(rows)
         self._bytes += rows.nbytes
         if self._bytes >= self.flush_bytes:
-            self._flush()
+            self._flush_or_abort()
 
     def _reject(self, bad: Sequence[BadRecord], given: Sequence[bytes]) -> None:
         if bad and self.rejects is None:
@@ -108,6 +109,13 @@ class TransactionBatch:
         for each in bad:
             if self.rejects is not None:
                 self.rejects(each, given[each.index])
+
+    def _flush_or_abort(self) -> None:
+        """Write the rows in memory to data files; after an error the transaction is over, since rows are lost."""
+        with ExitStack() as unless_written:
+            unless_written.callback(self.abort)
+            self._flush()
+            unless_written.pop_all()
 
     def _flush(self) -> None:
         rows, self._rows, self._bytes = pa.concat_tables(self._rows), [], 0
@@ -124,12 +132,8 @@ class TransactionBatch:
             CommitUnknown: nobody knows within the timeout whether it was committed; the next commit looks it up.
         """
         transaction = self._require_transaction("commit")
-        try:
-            if self._rows:
-                self._flush()
-        except FeedctlError:
-            self.abort()
-            raise
+        if self._rows:
+            self._flush_or_abort()
         sequence = 0 if progress is None else self._sequence(progress.name)
         request = CommitRequest(
             transaction=transaction,

@@ -121,7 +121,7 @@ class Committer:
         """Commit a transaction, together with what others have ready; raises why it was not committed."""
         with self._wake:
             self._ready.append(request)
-            if self._thread is None or not self._thread.is_alive():
+            if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="feedctl-committer", daemon=True)
                 self._thread.start()
             self._wake.notify()
@@ -134,17 +134,23 @@ class Committer:
         with self._wake:
             self._is_closed = True
             self._wake.notify()
-        if self._thread is not None:
-            self._thread.join()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
 
     def _run(self) -> None:
-        while group := self._next_group():
-            try:
-                self._commit_group(group)
-            except FeedctlError as error:
-                _finish(group, error)
-            finally:  # an error of ours ends this thread, and no caller may wait for ever
-                _finish(group, CommitUnknown(table=self.table.name, cause="the committer failed"))
+        try:
+            while group := self._next_group():
+                try:
+                    self._commit_group(group)
+                except FeedctlError as error:
+                    _finish(group, error)
+                finally:  # an error of ours ends this thread, and no caller may wait for ever
+                    _finish(group, CommitUnknown(table=self.table.name, cause="the committer failed"))
+        finally:
+            with self._wake:
+                left, self._ready, self._thread = self._ready, [], None
+            _finish(left, CommitConflict(table=self.table.name))
 
     def _next_group(self) -> list[CommitRequest]:
         with self._wake:
@@ -159,9 +165,10 @@ class Committer:
         try:
             if left:
                 self._slots.resolve(left, fence, self._settled, deadline)
-            base = until(deadline, lambda: self._slots.checked_state(fence))
+            base = until(deadline, lambda: self._slots.first_state(fence))
             self._commit_admitted(self._intend(self._admitted(group, base), fence, deadline), base, fence, deadline)
-            if self._commits % EXPIRE_EVERY == 0:
+            # The first commit of a process expires too: a process of a cron job makes few.
+            if self._commits % EXPIRE_EVERY == 1 and base.snapshots >= 2 * EXPIRE_EVERY:
                 self._expire()
         finally:
             self._slots.release(fence)
@@ -226,18 +233,25 @@ class Committer:
         """Find out whether a commit without an answer happened."""
         left = [each.intended() for each in group]
         try:
-            found = self._slots.resolve(left, fence, self._settled, deadline)
-        except SlotLost:  # then the other process looks
-            found = self._found_by_other(group, deadline)
+            found = self._resolved(left, fence, deadline)
+        except CommitUnknown:
+            raise
+        except Unavailable as error:  # its message would say that nothing was committed
+            raise CommitUnknown(table=self.table.name, cause=type(error).__name__) from error
         for each in group:
             each.is_undecided = False
             each.finish(None if each.transaction in found else CommitConflict(table=self.table.name))
 
-    def _found_by_other(self, group: Sequence[CommitRequest], deadline: float) -> frozenset[int]:
-        ids = [each.transaction for each in group]
+    def _resolved(self, left: Sequence[IntendedTransaction], fence: int, deadline: float) -> frozenset[int]:
+        try:
+            return self._slots.resolve(left, fence, self._settled, deadline)
+        except SlotLost:  # then the other process looks
+            return self._found_by_other([each.transaction_id for each in left], deadline)
+
+    def _found_by_other(self, ids: Sequence[int], deadline: float) -> frozenset[int]:
         while True:
             found = until(deadline, lambda: self.ledger.read(lambda tx: ingest.states(tx, ids)))
-            if State.INTENDED not in found.values():
+            if State.INTENDED not in found.values() and len(found) == len(ids):
                 return frozenset(each for each, state in found.items() if state is State.COMMITTED)
             if time.monotonic() > deadline:
                 raise CommitUnknown(table=self.table.name, cause="another process has not looked it up in time")

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
+from sqlalchemy import inspect
 from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError, SQLAlchemyError
 from typing_extensions import override
 
@@ -22,6 +25,8 @@ from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.iceberg_types import iceberg_type
 from toolkit.ingest.port import IngestCatalog, TableSpec
 
+_SQLITE = "sqlite:///"
+_CATALOG_TABLE = "iceberg_tables"
 DEFAULTS = {
     "format-version": "2",
     "write.metadata.delete-after-commit.enabled": "true",
@@ -64,7 +69,15 @@ class IcebergCatalog(IngestCatalog):
                 self.catalog.load_table((namespace, table))
             except NoSuchTableError:
                 raise NoSuchIngestTable(table=f"{self.address.name}.{namespace}.{table}") from None
+            except (OperationalError, ProgrammingError):
+                if self._is_made():
+                    raise
+                raise NoSuchIngestTable(table=f"{self.address.name}.{namespace}.{table}") from None
         return IcebergTable(place=shown_address(self.address.uri), catalog=self.catalog, identifier=(namespace, table))
+
+    def _is_made(self) -> bool:
+        """Return whether the database has the tables of a catalog: a look does not make them."""
+        return not isinstance(self.catalog, SqlCatalog) or inspect(self.catalog.engine).has_table(_CATALOG_TABLE)
 
     @override
     def create(self, namespace: str, table: str, spec: TableSpec) -> IcebergTable:
@@ -103,13 +116,23 @@ def _definition(spec: TableSpec) -> tuple[Schema, PartitionSpec]:
     return Schema(*fields.values()), PartitionSpec(*partitions)
 
 
-def open_catalog(address: CatalogAddress) -> IcebergCatalog:
+def open_catalog(address: CatalogAddress, *, is_look: bool = False) -> IcebergCatalog:
     """Open a catalog.
+
+    Args:
+        address: of the catalog.
+        is_look: nothing is made, not even the catalog's own tables.
 
     Raises:
         CatalogUnreachable: it does not answer.
+        NoSuchIngestTable: nothing is at the address yet, and it is only looked at.
     """
     settings = {"type": address.type, "uri": address.uri, "warehouse": address.warehouse, **address.properties}
+    if is_look:
+        file = address.uri.removeprefix(_SQLITE)
+        if file != address.uri and not Path(file).exists():  # opening a file that is missing makes it
+            raise NoSuchIngestTable(table=f"{address.name} in {shown_address(address.uri)}")
+        settings["init_catalog_tables"] = "false"
     with _reaching(address):
         for _ in range(_RACES):  # the library makes the catalog's own tables, and fails when another makes them too
             with suppress(OperationalError, ProgrammingError, IntegrityError):

@@ -10,6 +10,7 @@ are there, one replaces them, so that neither planning nor commits become slower
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from toolkit.ingest.errors import (
 from toolkit.ingest.iceberg_types import spark_name
 from toolkit.ingest.port import (
     TRANSACTIONS_KEY,
+    WRITER_PROPERTY,
     DataFile,
     IngestColumn,
     IngestTable,
@@ -159,7 +161,7 @@ class IcebergTable(IngestTable):
             partition=_partition(token),
             rows=rows.num_rows,
             bytes=token.file_size_in_bytes,
-            token=(table.metadata.current_schema_id, token),
+            token=(table.metadata.current_schema_id, token, table.metadata.table_uuid),
         )
 
     @override
@@ -167,6 +169,8 @@ class IcebergTable(IngestTable):
         if any(file.token[0] != base.schema_id for file in commit.files):
             raise SchemaChanged(table=self.name, change="the files have another schema")
         table = self._load()
+        if any(file.token[2] != table.metadata.table_uuid for file in commit.files):
+            raise SchemaChanged(table=self.name, change="the table was dropped and created anew")
         if _compared(_state(table.metadata)) != _compared(base):
             raise CommitConflict(table=self.name)
         try:
@@ -209,8 +213,11 @@ class IcebergTable(IngestTable):
 
     @override
     def committed(self, transactions: Collection[int]) -> frozenset[int]:
-        found: set[int] = set()
-        for snapshot in self._load().metadata.snapshots:
+        metadata = self._load().metadata
+        # A commit of progress alone, as of an empty file, has no snapshot.
+        progress = (text for key, text in metadata.properties.items() if key.startswith(WRITER_PROPERTY))
+        found = {int(json.loads(text)["transaction"]) for text in progress}
+        for snapshot in metadata.snapshots:
             if snapshot.summary is not None:
                 found.update(_ids(snapshot.summary.additional_properties.get(TRANSACTIONS_KEY, "")))
         return frozenset(found.intersection(transactions))

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from toolkit.errors import Unavailable
+from toolkit.errors import Failed, Unavailable
 from toolkit.ingest.errors import CommitConflict, CommitUnknown
 from toolkit.ingest.port import IngestTable, TableCommit, TableState
 from toolkit.ledger import ingest
@@ -45,6 +45,26 @@ class SlotLost(Unavailable):
     def __init__(self, *, table: str) -> None:
         self.table = table
         super().__init__(f"another process commits to {table} for too long; nothing was committed; try again")
+
+
+class LedgerIsBehind(Failed):
+    """The table has commits that the ledger does not know: it was restored or replaced, or it is not the only one.
+
+    Args:
+        table: the table.
+        found: fence of the table's last commit.
+        fence: that the ledger gave to this process.
+    """
+
+    code = "ledger_is_behind"
+
+    def __init__(self, *, table: str, found: int, fence: int) -> None:
+        self.table, self.found, self.fence = table, found, fence
+        super().__init__(
+            f"{table} was last committed to with slot {found}, and the ledger has just given slot {fence}: the ledger "
+            f"was restored or replaced, the table is written with another ledger too, or this process stalled for over "
+            f"30 s; run it again, and if it says so again, use the ledger that the table was written with"
+        )
 
 
 @dataclass(kw_only=True)
@@ -111,6 +131,17 @@ class CommitSlots:
         state = self.table.state()
         if int(state.properties.get(SLOT_PROPERTY, "0")) > fence:
             raise SlotLost(table=self.table.name)
+        return state
+
+    def first_state(self, fence: int) -> TableState:
+        """Look at the table for the first time in a slot.
+
+        Raises:
+            LedgerIsBehind: it has a higher fence than the ledger has given out.
+        """
+        state = self.table.state()
+        if (found := int(state.properties.get(SLOT_PROPERTY, "0"))) > fence:
+            raise LedgerIsBehind(table=self.table.name, found=found, fence=fence)
         return state
 
     def fence_off(self, fence: int, deadline: float) -> None:

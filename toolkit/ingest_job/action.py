@@ -17,7 +17,7 @@ from toolkit.errors import FeedctlError
 from toolkit.ingest_job.batches import TargetIngest
 from toolkit.ingest_job.planner import batch_ranges, planned
 from toolkit.ingest_job.progress_document import progress_of
-from toolkit.ingest_job.targets import NAME, IngestDetail, IngestItem, IngestPlan, IngestTarget, code_of
+from toolkit.ingest_job.targets import NAME, READ, IngestDetail, IngestItem, IngestPlan, IngestTarget, code_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.runs.errors import Stopped
@@ -92,8 +92,15 @@ class IngestAction:
     def recover(self, plan: IngestPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Settle units of a killed run: those that the plan has again are not done, by the progress of the table."""
         del work
+        source, progress = plan.detail.source, plan.detail.progress
+        if source is None:  # it was not looked at
+            return Recovery()
         left = {(item.kind, item.uri) for item in plan.items}
-        settled = [left_over(each, is_done=(each.kind, path_of(each.path)) not in left) for each in open_items]
+        settled = []
+        for each in open_items:
+            name = path_of(each.path)
+            is_done = source.is_finished(name, progress) if each.kind == READ else (each.kind, name) not in left
+            settled.append(left_over(each, is_done=is_done))
         return Recovery.of(settled, "units")
 
     def batches(self, plan: IngestPlan, work: RunContext) -> IngestBatches:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
@@ -106,13 +106,9 @@ class ConnectedTable(Generic[P]):
 
     def state(self) -> TableState | None:
         """Look at the catalog; None: the table does not exist."""
-        catalog = self.catalog()
-        try:
+        with suppress(NoSuchIngestTable), closing(self.catalog()) as catalog:
             return catalog.open(self.namespace, self.table).state()
-        except NoSuchIngestTable:
-            return None
-        finally:
-            catalog.close()
+        return None
 
     def writer(self, progress_name: str, reject: Reject, fill: Fill, events: Events) -> TableWriter:
         """Connect; arguments are those of `IngestedTable.writer`."""

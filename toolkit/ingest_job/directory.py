@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -99,6 +100,7 @@ class DirectorySource(IngestSource):
     most_bytes: int = 64 << 20
     _notes: list[str] = field(default_factory=list, init=False)
     _there: dict[str, SeenFile] = field(default_factory=dict, init=False)
+    _present: set[str] = field(default_factory=set, init=False)
     _read: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     _committed: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
 
@@ -137,10 +139,13 @@ class DirectorySource(IngestSource):
 
     def _listed(self) -> Iterator[SeenFile]:
         for entry in self._entries():
-            if entry.kind is FileKind.FILE and entry.modified is not None and self._matches(entry.name):
+            if entry.kind is FileKind.FILE and entry.modified is not None:
                 path = self.directory
                 for part in entry.name.split("/"):
                     path = path.child(part)
+                self._present.add(_key(str(path)))
+                if not self._matches(entry.name):
+                    continue
                 if self.archive is None or not path.is_within(self.archive):
                     yield SeenFile(path=path, size=entry.size, modified=entry.modified)
 
@@ -209,15 +214,19 @@ class DirectorySource(IngestSource):
         if offset != reached:
             raise ValueError((unit.name, offset, reached))
         self._committed[unit.name] = (offset, digest)
-        done: dict[str, JsonValue] = {k: text for k, text in _done(progress).items() if k in self._there}
+        done: dict[str, JsonValue] = {k: text for k, text in _done(progress).items() if k in self._present}
         half: dict[str, JsonValue] = {
-            k: [*each] for k, each in _open(progress).items() if k in self._there and k != key
+            k: [*each] for k, each in _open(progress).items() if k in self._present and k != key
         }
         if is_done:
             done[key] = f"{self._there[key].mark}-{digest}"
         else:
             half[key] = [reached, digest]
         return {"done": done, "open": half}
+
+    @override
+    def is_finished(self, name: str, progress: Progress) -> bool:
+        return _key(name) in _done(progress)
 
     @override
     def finished(self, progress: Progress) -> Sequence[SourceUnit]:
@@ -243,7 +252,7 @@ class DirectorySource(IngestSource):
             what = "deleted"
         else:
             target = self.archive.child(f"{file.path.name}-{digest[:_KEY]}")
-            archived(stores, file.path, self.directory, target, digest)
+            archived(stores, file.path, self.directory, target, digest, partial(self._check, file))
             what = f"moved to {target}"
         del self._there[_key(str(file.path))]
         return what

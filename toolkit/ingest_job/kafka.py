@@ -142,6 +142,10 @@ class KafkaSource(IngestSource):
         return {"topic_id": unit.identity, "partitions": {str(number): offsets[number] for number in sorted(offsets)}}
 
     @override
+    def is_finished(self, name: str, progress: Progress) -> bool:
+        return False  # the end of a partition was that of another look
+
+    @override
     def finished(self, progress: Progress) -> Sequence[SourceUnit]:
         """Return nothing, since a topic keeps its records; show the offsets of the table to the group."""
         offsets = [TopicPartition(self.topic, number, offset) for number, offset in _offsets(progress).items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.ingest.errors import UnitChanged
@@ -29,7 +29,14 @@ def removed(stores: Stores, path: CanonicalPath, below: CanonicalPath) -> None:
     stores(path).delete(path, below=below)
 
 
-def archived(stores: Stores, path: CanonicalPath, below: CanonicalPath, target: CanonicalPath, digest: str) -> None:
+def archived(
+    stores: Stores,
+    path: CanonicalPath,
+    below: CanonicalPath,
+    target: CanonicalPath,
+    digest: str,
+    check: Callable[[], None],
+) -> None:
     """Move a file to a place where nothing is, or the same content.
 
     Without an atomic rename, or from store to store, it is copied, compared and removed; a run that dies in between
@@ -41,6 +48,7 @@ def archived(stores: Stores, path: CanonicalPath, below: CanonicalPath, target: 
         below: the directory of the source.
         target: its place in the archive.
         digest: SHA-256 of its content.
+        check: looks at the file again after a copy, which may take long; raises `UnitChanged`.
 
     Raises:
         UnitChanged: something else is at the target; nothing was done.
@@ -56,6 +64,7 @@ def archived(stores: Stores, path: CanonicalPath, below: CanonicalPath, target: 
         pass
     if digest_of(into, target) != digest:
         raise UnitChanged(unit=str(path), change=f"{target} in the archive has other content; move that away")
+    check()
     removed(stores, path, below)
 
 

@@ -91,6 +91,10 @@ class IngestSource(Protocol):
         """
         ...
 
+    def is_finished(self, name: str, progress: Progress) -> bool:
+        """Return whether the unit of a name was read to its end according to the progress."""
+        ...
+
     def finished(self, progress: Progress) -> Sequence[SourceUnit]:
         """Return what was read to its end according to the progress, is still there, and is to be put away."""
         ...

@@ -58,9 +58,10 @@ class StandardInput(IngestSource):
 
     @override
     def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
-        hashed, line, left = hashlib.sha256(), 1, unit.start
+        hashed, line, left, last = hashlib.sha256(), 1, unit.start, b"\n"
         while left and (data := self.stream.read(min(BLOCK, left))):
             hashed.update(data)
+            last = data[-1:]
             line, left = line + data.count(b"\n"), left - len(data)
         if unit.start and hashed.hexdigest() != self._expected:
             change = (
@@ -68,6 +69,10 @@ class StandardInput(IngestSource):
             )
             raise UnitChanged(unit=UNIT, change=change)
         self._reached = (unit.start, hashed.hexdigest())
+        if last != b"\n":
+            if self.stream.read1(1):
+                raise UnitChanged(unit=UNIT, change="the last record that was ingested was cut off in its middle")
+            return
         reader = LineReader(read=self.stream.read1, unit=UNIT, most_bytes=self.most_bytes, line=line)
         offset = unit.start
         for lines in reader.lines(rows=rows, max_bytes=max_bytes):
@@ -82,6 +87,10 @@ class StandardInput(IngestSource):
         if self._reached[0] != reached:
             raise ValueError((self._reached[0], reached))
         return {"offset": reached, "digest": self._reached[1]}
+
+    @override
+    def is_finished(self, name: str, progress: Progress) -> bool:
+        return False  # a pipe has no end that could be known beforehand
 
     @override
     def finished(self, progress: Progress) -> Sequence[SourceUnit]:

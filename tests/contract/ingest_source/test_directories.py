@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.contract.ingest_source.feeder import Feeder, consumed, names_of
+from toolkit.el import CanonicalPath
 from toolkit.ingest.errors import RecordTooLong, UnitChanged
-from toolkit.ingest_job import directory
+from toolkit.ingest_job import directory, put_away
 from toolkit.ingest_job.directory import DirectorySource, SeenFile, TooManyFiles
 from toolkit.ingest_job.source import JsonValue
+from toolkit.storage import FileSystem
 
 
 def test_each_file_that_matches_is_read_once_and_in_whole_lines(feeder: Feeder) -> None:
@@ -182,3 +184,35 @@ def test_a_touched_file_stays_and_a_note_says_so(feeder: Feeder) -> None:
     assert list(source.units({**progress, "done": touched})) == []
     assert list(source.finished({**progress, "done": touched})) == []
     assert source.notes[0].startswith("1 files were touched")
+
+
+def test_a_finished_file_is_remembered_while_another_pattern_is_read(feeder: Feeder) -> None:
+    feeder.put("a.csv", b"1\n")
+    feeder.put("b.csv", b"2\n")
+    _, progress = consumed(feeder.source(), {})
+    feeder.put("a2.csv", b"3\n")
+    records, progress = consumed(feeder.source(pattern="a*.csv"), progress)
+    assert records == [b"3"]
+    assert consumed(feeder.source(), progress)[0] == []
+
+
+def test_what_is_appended_while_the_archive_is_compared_stays(feeder: Feeder, monkeypatch: pytest.MonkeyPatch) -> None:
+    feeder.put("a.csv", b"1\n")
+    _, progress = consumed(feeder.source(after="archive"), {})
+    source = feeder.source(after="archive")
+    source.units(progress)
+    (unit,) = source.finished(progress)
+    digest = unit.identity.rpartition("-")[2][:16]
+    feeder.system.mkdirs(feeder.archive)
+    feeder.system.write(feeder.archive.child(f"a.csv-{digest}"), [b"1\n"])  # so that it is compared, not renamed
+    compared = put_away.digest_of
+
+    def append(system: FileSystem, path: CanonicalPath) -> str:
+        found = compared(system, path)
+        feeder.put("a.csv", b"1\n2\n")
+        return found
+
+    monkeypatch.setattr(put_away, "digest_of", append)
+    with pytest.raises(UnitChanged):
+        source.put_away(unit, source.stores)
+    assert feeder.names() == ["a.csv"]

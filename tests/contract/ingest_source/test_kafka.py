@@ -8,7 +8,6 @@ import time
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import NewPartitions
 
 from tests.contract.ingest_source.feeder import consumed
 from tests.testbed.kafka_broker import KafkaBroker
@@ -46,8 +45,7 @@ def test_each_record_is_read_once_and_a_tombstone_is_no_row(kafka: KafkaBroker, 
     assert sorted(records) == sorted([*(b"%d" % each for each in range(50)), b"x", TOMBSTONE])
     assert progress["partitions"] == {"0": 50, "1": 2}
     assert read(kafka, topic, progress) == ([], progress)
-    for made in kafka.admin.create_partitions([NewPartitions(topic, 3)]).values():
-        made.result(60)
+    kafka.widen(topic, 3)
     kafka.send(topic, b"new", partition=2)
     assert read(kafka, topic, progress)[0] == [b"new"]
 
@@ -103,7 +101,8 @@ def _wait_until_gone(kafka: KafkaBroker, topic: str, progress: Progress) -> None
 def test_a_broker_that_is_killed_in_the_middle_loses_and_doubles_nothing(kafka: KafkaBroker, topic: str) -> None:
     expected = [b"%d" % each for each in range(50_000)]
     kafka.send(topic, *expected)
-    opened, found = source(kafka, topic), []
+    opened = source(kafka, topic)
+    found: list[bytes] = []
     unit = opened.units({})[0]
     restarted = threading.Timer(1.0, kafka.start)
     for chunk in opened.read(unit, rows=1_000, max_bytes=1 << 20):

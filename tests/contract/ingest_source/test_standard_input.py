@@ -36,6 +36,13 @@ def test_other_input_under_the_same_name_is_refused() -> None:
         consumed(_input(b"1\n9\n3\n"), progress)
 
 
+def test_a_last_record_that_was_cut_off_is_not_read_on_in_its_middle() -> None:
+    _, progress = consumed(_input(b"1\n2026,12"), {})
+    assert consumed(_input(b"1\n2026,12"), progress)[0] == []
+    with pytest.raises(UnitChanged, match="cut off in its middle"):
+        consumed(_input(b"1\n2026,1234\n"), progress)
+
+
 def test_memory_does_not_grow_with_the_input() -> None:
     class Endless(io.RawIOBase):
         left = 40 << 20

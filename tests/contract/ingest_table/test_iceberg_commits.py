@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -17,6 +19,7 @@ from toolkit.ingest.errors import CommitConflict, NoSuchIngestTable, SchemaChang
 from toolkit.ingest.iceberg import IcebergCatalog, open_catalog, shown_address
 from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec
 
+PROGRESS = '{"sequence": 1, "transaction": 7, "progress": {}}'
 VALUES: dict[str, object] = {
     "string": "é\n",
     "boolean": True,
@@ -39,10 +42,10 @@ def test_files_and_properties_become_visible_together(catalog: IcebergCatalog) -
     catalog.create("web", "clicks", SPEC)
     files = table.write(ROWS, "feedctl-7")
     assert not table.files()
-    table.commit(TableCommit(transactions=(7,), files=files, properties={"feedctl.writer.w": "1"}), table.state())
+    table.commit(TableCommit(transactions=(7,), files=files, properties={"feedctl.writer.w": PROGRESS}), table.state())
     assert {(one.partition, one.rows) for one in table.files()} == {(("01",), 2), (("02",), 1)}
     assert [one.rows for one in table.files(("02",))] == [1]
-    assert table.state().properties == {"feedctl.writer.w": "1"}
+    assert table.state().properties == {"feedctl.writer.w": PROGRESS}
     assert table.committed([6, 7]) == {7}
     assert table.state().columns == SPEC.columns
 
@@ -136,3 +139,29 @@ def test_files_of_columns_that_changed_since_are_refused(catalog: IcebergCatalog
 
 def test_a_password_is_in_no_message() -> None:
     assert shown_address("postgresql+psycopg://u:sec/ret@h/d?x=y") == "postgresql+psycopg://h/d"
+
+
+def test_a_commit_of_progress_alone_is_found(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    table.commit(TableCommit(transactions=(7,), properties={"feedctl.writer.w": PROGRESS}), table.state())
+    assert table.committed([6, 7]) == {7}
+
+
+def test_files_of_a_table_that_was_made_anew_since_are_refused(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    files = table.write(ROWS, "feedctl-7")
+    catalog.catalog.drop_table(("web", "clicks"))
+    catalog.create("web", "clicks", SPEC)
+    with pytest.raises(SchemaChanged, match="created anew"):
+        table.commit(TableCommit(transactions=(7,), files=files), table.state())
+
+
+def test_a_look_makes_neither_a_database_nor_the_tables_of_a_catalog(tmp_path: Path) -> None:
+    address = CatalogAddress(type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    with pytest.raises(NoSuchIngestTable):
+        open_catalog(address, is_look=True)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "catalog.db").touch()
+    with closing(open_catalog(address, is_look=True)) as opened, pytest.raises(NoSuchIngestTable):
+        opened.open("web", "clicks")
+    assert (tmp_path / "catalog.db").stat().st_size == 0

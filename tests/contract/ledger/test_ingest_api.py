@@ -25,10 +25,11 @@ from toolkit.ingest.errors import (
     CommitUnknown,
     NoSuchIngestTable,
     ProgressMoved,
+    StoreFailed,
     TableMismatch,
 )
 from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec
-from toolkit.ingest.slot import CommitSlots, SlotLost
+from toolkit.ingest.slot import SLOT_PROPERTY, CommitSlots, LedgerIsBehind, SlotLost
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.ingest import IntendedTransaction
@@ -241,6 +242,83 @@ def test_an_unknown_outcome_is_looked_up_and_nothing_is_written_twice(
             batch.commit()
     assert site.table.words == ["a"] * is_committed
     assert site.states(batch)[0] is (State.COMMITTED if is_committed else State.ABORTED)
+
+
+def test_an_outcome_that_cannot_be_looked_up_is_not_called_a_failure(site: Site, batch: TransactionBatch) -> None:
+    def lost(commit: TableCommit) -> None:
+        if commit.files:
+            raise CommitUnknown(table="t", cause="no answer")
+
+    site.table.after, site.table.is_away = lost, True
+    batch.begin()
+    batch.write(b"a")
+    with pytest.raises(CommitUnknown):
+        batch.commit()
+    site.table.after, site.table.is_away = lambda _: None, False
+    assert (site.table.words, site.states(batch)[0]) == (["a"], State.INTENDED)
+    batch.begin()
+    batch.write(b"b")
+    batch.commit()
+    assert (site.table.words, site.states(batch)[0]) == (["a", "b"], State.COMMITTED)
+
+
+def test_rows_that_could_not_be_written_early_end_the_transaction(site: Site, batch: TransactionBatch) -> None:
+    batch.begin()
+    batch.write(b"a")
+    batch.flush_bytes, site.table.is_full = 1, True
+    with pytest.raises(StoreFailed):
+        batch.write(b"b")
+    site.table.is_full = False
+    with pytest.raises(call_errors.NoOpenTransaction):
+        batch.commit()
+    assert (site.table.words, site.states(batch)[0]) == ([], State.ABORTED)
+
+
+def test_a_table_that_is_ahead_of_the_ledger_is_not_written_to(site: Site, batch: TransactionBatch) -> None:
+    site.table.properties[SLOT_PROPERTY] = "500"
+    batch.begin()
+    batch.write(b"a")
+    with pytest.raises(LedgerIsBehind, match="slot 500"):
+        batch.commit()
+    assert (site.table.words, site.states(batch)[0]) == ([], State.ABORTED)
+
+
+def test_snapshots_expire_in_processes_that_commit_once(site: Site) -> None:
+    for _ in range(41):
+        with site.connect() as connection, connection.transaction_batch(1, WordWriter(), timeout=SHORT) as one:
+            one.begin()
+            one.write(b"a")
+            one.commit()
+    assert site.table.expired
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_no_caller_waits_for_ever_after_an_error_of_the_program(site: Site) -> None:
+    def fail(_: TableCommit) -> None:
+        time.sleep(0.3)
+        raise ZeroDivisionError
+
+    site.table.before = fail
+    errors: list[FeedctlError] = []
+
+    def write(one: TransactionBatch) -> None:
+        one.begin()
+        one.write(b"a")
+        with pytest.raises(FeedctlError) as caught:
+            one.commit()
+        errors.append(caught.value)
+
+    with site.connect() as connection, connection.another("b") as sibling:
+        batches = [each.transaction_batch(1, WordWriter(), timeout=SHORT) for each in (connection, sibling)]
+        threads = [threading.Thread(target=write, args=(each,)) for each in batches]
+        for each in threads:
+            each.start()
+            time.sleep(0.1)
+        for each in threads:
+            each.join(10)
+        assert not any(each.is_alive() for each in threads)
+        assert len(errors) == 2
+        site.table.before = lambda _: None
 
 
 def test_a_stalled_writer_commits_nothing_after_another_resolved_it(site: Site, batch: TransactionBatch) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from toolkit.ingest.errors import CommitConflict, NoSuchIngestTable
+from toolkit.ingest.errors import CatalogUnreachable, CommitConflict, NoSuchIngestTable, StoreFailed
 from toolkit.ingest.port import DataFile, IngestColumn, Partition, TableCommit, TableSpec, TableState
 from toolkit.ingest.record_writer import BadRecord, ConvertedRecords
 
@@ -23,6 +23,8 @@ class MemoryTable:
     Attributes:
         before: called before a commit; what it raises is raised.
         after: called after a commit; what it raises is raised although it was committed.
+        is_full: no data file can be written.
+        is_away: nothing can be looked up.
     """
 
     name: str = "memory.web.clicks"
@@ -33,6 +35,8 @@ class MemoryTable:
     properties: dict[str, str] = field(default_factory=dict)
     written: dict[str, DataFile] = field(default_factory=dict)
     expired: int = 0
+    is_full: bool = False
+    is_away: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -57,6 +61,8 @@ class MemoryTable:
             )
 
     def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
+        if self.is_full:
+            raise StoreFailed(table=self.name, cause="No space left on device")
         assert name not in self.written
         file = DataFile(uri=name, partition=(), rows=rows.num_rows, bytes=rows.nbytes, token=rows["word"].to_pylist())
         self.written[name] = file
@@ -73,6 +79,8 @@ class MemoryTable:
         self.after(commit)
 
     def committed(self, transactions: Collection[int]) -> frozenset[int]:
+        if self.is_away:
+            raise CatalogUnreachable(place="memory", cause="gone")
         with self.lock:
             return frozenset(transactions) & {one for each in self.commits for one in each.transactions}
 

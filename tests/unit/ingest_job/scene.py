@@ -21,8 +21,18 @@ from toolkit.ingest_job.directory import DirectorySource
 from toolkit.ingest_job.instances import IngestInstances, PartitionFiller, closed_before
 from toolkit.ingest_job.sink import Fill
 from toolkit.ingest_job.source import IngestSource, Stores
-from toolkit.ingest_job.targets import CommitLimits, IngestDetail, IngestItem, IngestResult, IngestTarget, RejectRules
+from toolkit.ingest_job.targets import (
+    READ,
+    CommitLimits,
+    IngestDetail,
+    IngestItem,
+    IngestResult,
+    IngestTarget,
+    RejectRules,
+)
+from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.rows import Origin
+from toolkit.ledger.vocabulary import ItemState
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped, StopSignal
 from toolkit.storage import LocalFileSystem
@@ -100,6 +110,24 @@ class IngestScene:
                 self.recorder, heartbeat, audit=AuditMemory(), process=NeverStopped(), clock=HandClock()
             )
             return runner.run(request(), targets, envelope)
+
+    def recovered(self, uri: str) -> list[ItemState]:
+        """Return the states of a unit that a killed run had begun, as a run now settles it; none: it stays open."""
+        action, work = IngestAction(nominal=NOW, filler=_filler), self._context(NeverStopped(), ())
+        left = Item(
+            run_id=1,
+            position=0,
+            kind=READ,
+            path=uri,
+            instance_key="",
+            state=ItemState.INTENDED,
+            code=None,
+            message=None,
+            intended_at=NOW,
+            settled_at=None,
+        )
+        recovery = action.recover(action.plan(self._target(), work), [left], work)
+        return [each.item.state for each in recovery.settled]
 
     def _context(self, run: StopSignal, conditions: object) -> RunContext:
         del conditions

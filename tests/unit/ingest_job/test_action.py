@@ -12,7 +12,7 @@ from typing_extensions import override
 from tests.unit.ingest_job.scene import IngestScene, line
 from toolkit.el import CanonicalPath
 from toolkit.ingest_job.targets import CommitLimits, IngestDetail, IngestResult
-from toolkit.ledger.vocabulary import EventKind
+from toolkit.ledger.vocabulary import EventKind, ItemState
 from toolkit.result import ExitCode
 from toolkit.storage import LocalFileSystem, PermissionDenied
 
@@ -187,3 +187,15 @@ def test_a_file_that_may_not_be_read_fails_alone(tmp_path: Path) -> None:
     scene.put("b.json", line("y"))
     result = scene.run()
     assert (result.exit_code, scene.table.words) == (ExitCode.PARTIAL, ["x"])
+
+
+def test_a_unit_of_a_killed_run_is_done_when_the_table_has_it_and_never_before(tmp_path: Path) -> None:
+    scene = IngestScene(root=tmp_path)
+    scene.put("a.json", line("x"))
+    uri = f"file://{scene.inbox}/a.json"
+    assert scene.recovered(uri) == [ItemState.FAILED]
+    held = IngestScene(root=tmp_path, held="held by alice")
+    assert held.recovered(uri) == [], "a run that does not look settles nothing"
+    scene.run()
+    assert scene.recovered(uri) == [ItemState.DONE]
+    assert scene.recovered(f"file://{scene.inbox}/gone.json") == [ItemState.FAILED]

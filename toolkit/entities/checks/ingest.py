@@ -174,8 +174,8 @@ def _place_findings(ingest: Ingest, cluster: Cluster, pointer: Pointer) -> Itera
             places.append(CanonicalPath.parse(text, cluster.default_fs))
         except ElError as error:
             yield _violation(place, f"{text} is no path of a store: {error}", "")
-    if len(places) == len(_PLACES) and (places[0] == places[1] or places[1].is_within(places[0])):
-        message = f"the archive {places[1]} is inside the source {places[0]}"
+    if len(places) == len(_PLACES) and places[0].meets(places[1]):
+        message = f"the archive {places[1]} and the source {places[0]} are in each other"
         yield _violation((*pointer, "archive"), message, "name a directory beside it")
 
 
@@ -186,18 +186,21 @@ def _feed_data_findings(ingest: Ingest, cluster: Cluster, context: Context, poin
     with suppress(ElError):
         directory = CanonicalPath.parse(ingest.source.directory, cluster.default_fs)
         for feed in context.feeds.values():
-            for base in _bases(feed, context):
+            for base in _bases(feed, context, but=ingest):
                 if directory.meets(base):
-                    message = f"after: {ingest.after} takes files from {directory}, where feed {feed.name} has its data"
+                    message = f"after: {ingest.after} takes files from {directory}, where feed {feed.name} has files"
                     yield _violation((*pointer, "after"), message, "write after: keep, or use a directory of its own")
 
 
-def _bases(feed: Feed, context: Context) -> Iterator[CanonicalPath]:
-    """Yield the directories that the data of a feed are below, on all of its clusters."""
+def _bases(feed: Feed, context: Context, *, but: Ingest) -> Iterator[CanonicalPath]:
+    """Yield the directories that the data of a feed are below or come from, on all of its clusters."""
     for each in feed.clusters:
         cluster = context.clusters.get(each.name)
         if cluster is None:
             continue
+        if each.ingest is not None and each.ingest is not but and each.ingest.source is not None:
+            with suppress(ElError):
+                yield CanonicalPath.parse(each.ingest.source.directory, cluster.default_fs)
         for _, text in feed.locations_on(each.name).by_type():
             with suppress(ElError):
                 template = path_template(text, feed.path_timezone).bind(feed.variables_on(cluster))
