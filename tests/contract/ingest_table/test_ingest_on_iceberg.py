@@ -102,6 +102,8 @@ def test_a_killed_ingest_is_finished_by_the_next(ledger: Ledger, place: Place, p
 def test_a_stopped_writer_that_goes_on_after_its_slot_was_taken_changes_nothing(
     ledger: Ledger, place: Place, point: str, visible: list[str]
 ) -> None:
+    if ledger.engine.dialect.name == "sqlite":
+        pytest.skip("a process that is stopped while any of its threads writes holds SQLite's lock")
     with place.connect(ledger) as connection, connection.transaction_batch(1, WordWriter()) as batch:
         stop = Signal(number=signal.SIGSTOP, point=point)
         child = started(place, Work(name="w", transactions=[[b"stalled"]], signal=stop))
