@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.checks.context import Context
+from toolkit.entities.checks.processes import named_feeds
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
@@ -55,17 +56,15 @@ def check_catalog(feed: Feed, context: Context) -> Iterator[Violation]:
 
 def check_process(process: Process, context: Context) -> Iterator[Violation]:
     """A process neither reads nor writes the table of a feed with ingest: its instances are not closed yet."""
-    inputs = [("inputs", name, each.feed) for name, each in process.inputs.items()]
-    outputs = [("outputs", name, each.feed) for name, each in process.outputs.items()]
     here = {each.name for each in process.clusters}
-    for side, name, feed_name in inputs + outputs:
+    for pointer, feed_name in named_feeds(process):
         feed = context.feeds.get(feed_name)
         ingested = [] if feed is None else [each.name for each in feed.clusters if each.ingest and each.name in here]
         if ingested:
             message = (
                 f"the feed {feed_name} has an ingest on {ingested[0]}, and processes cannot wait for its table yet"
             )
-            yield _violation((side, name, "feed"), message, "read the table in the process without naming it here")
+            yield _violation(pointer, message, "read the table in the process without naming it here")
 
 
 def _column_findings(feed: Feed, each: FeedCluster, ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:

@@ -26,10 +26,14 @@ def check_clusters(process: Process, context: Context) -> Iterator[Violation]:
 
 def check_feeds(process: Process, context: Context) -> Iterator[Violation]:
     """The feeds of inputs and outputs are on every cluster that the process runs on."""
-    inputs = [("inputs", name, each.feed) for name, each in process.inputs.items()]
-    outputs = [("outputs", name, each.feed) for name, each in process.outputs.items()]
-    for side, name, feed in inputs + outputs:
-        yield from _feed_on_clusters(process, context, feed, (side, name, "feed"))
+    for pointer, feed in named_feeds(process):
+        yield from _feed_on_clusters(process, context, feed, pointer)
+
+
+def named_feeds(process: Process) -> Iterator[tuple[Pointer, str]]:
+    """Yield the feeds of inputs, then of outputs, each with the pointer to its name."""
+    yield from ((("inputs", name, "feed"), each.feed) for name, each in process.inputs.items())
+    yield from ((("outputs", name, "feed"), each.feed) for name, each in process.outputs.items())
 
 
 def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Pointer) -> Iterator[Violation]:
