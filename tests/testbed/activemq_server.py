@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.databases.port import reserved_port
@@ -22,20 +22,32 @@ _MADE = ("-genkeypair", "-keyalg", "EC", "-dname", "CN=127.0.0.1", "-ext", "san=
 _SHOWN = ("-exportcert", "-rfc", "-file", "broker.pem", *_STORE)
 
 
-class ActiveMQServer:
-    """A broker; its ports and certificate stay over restarts, its messages do not.
+class BrokerServer:
+    """One process that listens on two ports, which stay over restarts.
 
     Args:
         starter: starts its process.
-        directory: of its log, key and certificate; it is made.
+        directory: of its log and all else that it keeps; `start` makes it.
     """
 
     def __init__(self, starter: Starter, directory: Path) -> None:
         self._directory = directory
         self._reserved = [reserved_port() for _ in range(2)]
-        self._port, self._tls = (int(each.getsockname()[1]) for each in self._reserved)
+        self._port, self._second = (int(each.getsockname()[1]) for each in self._reserved)
         self._starter = starter
         self.programs: Mapping[str, Program] = {}
+
+    def _run(self, title: str, command: Command, ready: Callable[[], bool]) -> None:
+        """Start the process as `broker`, and wait until it is ready."""
+        broker = Program(self._starter, command)
+        self.programs = {"broker": broker}
+        broker.start()
+        if not becomes_true(lambda: broker.check(ready=ready), seconds=_START_SECONDS):
+            raise DidNotStart(program=title, log=broker.command.log)
+
+
+class ActiveMQServer(BrokerServer):
+    """A broker; its certificate stays over restarts, its messages do not. Its second port is that of TLS."""
 
     def start(self) -> None:
         """Make a certificate and start it.
@@ -50,24 +62,20 @@ class ActiveMQServer:
             subprocess.run(
                 command, cwd=self._directory, env=java.environment(), check=True, capture_output=True, timeout=_SECONDS
             )
-        broker = Program(self._starter, self._command())
-        self.programs = {"broker": broker}
-        broker.start()
-        if not becomes_true(lambda: broker.check(ready=self._listens), seconds=_START_SECONDS):
-            raise DidNotStart(program="ActiveMQ", log=broker.command.log)
+        self._run("ActiveMQ", self._command(), self._listens)
 
     def facts(self) -> dict[str, str | int]:
         """Facts that a client needs."""
         certificate = str(self._directory / "broker.pem")
-        return {"port": self._port, "tls": self._tls, "certificate": certificate}
+        return {"port": self._port, "tls": self._second, "certificate": certificate}
 
     def _listens(self) -> bool:
-        return is_listening(self._port) and is_listening(self._tls)
+        return is_listening(self._port) and is_listening(self._second)
 
     def _command(self) -> Command:
         key = ("-Djavax.net.ssl.keyStore=broker.p12", "-Djavax.net.ssl.keyStorePassword=broker")
         options = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *key, "-cp", f"{ACTIVEMQ.fetched()}/*")
-        connectors = (f"stomp://127.0.0.1:{self._port}", f"stomp+ssl://127.0.0.1:{self._tls}")
+        connectors = (f"stomp://127.0.0.1:{self._port}", f"stomp+ssl://127.0.0.1:{self._second}")
         return Command(
             arguments=("java", *options, str(_SOURCE), *connectors),
             environment={**java.environment(), "BROKER_USER": USER, "BROKER_PASSWORD": PASSWORD},

@@ -103,7 +103,7 @@ ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "j
 ICEBERG = Jars(pom=_HERE / "iceberg" / "pom.xml", sums=_HERE / "iceberg" / "jars.sha256")
 """Iceberg in Spark, with the driver of an SQL catalog on SQLite."""
 KAFKA = Jars(pom=_HERE / "kafka" / "pom.xml", sums=_HERE / "kafka" / "jars.sha256")
-"""Those of a Kafka broker."""
+"""The jars of a Kafka broker."""
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
 """What a metastore needs beside pyspark's own."""
 METASTORE_4 = Jars(pom=_HERE / "metastore_4" / "pom.xml", sums=_HERE / "metastore_4" / "jars.sha256")

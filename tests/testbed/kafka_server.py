@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
-from pathlib import Path
 
-from tests.databases.port import reserved_port
 from tests.testbed import java
-from tests.testbed.activemq_server import is_listening
+from tests.testbed.activemq_server import BrokerServer, is_listening
 from tests.testbed.jars import KAFKA
-from tests.testbed.processes import Command, DidNotStart, Program, Starter
-from tests.testbed.waiting import becomes_true
+from tests.testbed.processes import Command
 
-_START_SECONDS = 120  # with many other processes on two cores
 _SECONDS = 60
 _SETTINGS = """\
 process.roles=broker,controller
@@ -35,20 +30,8 @@ auto.create.topics.enable=false
 """
 
 
-class KafkaServer:
-    """A broker; its port and data stay over restarts.
-
-    Args:
-        starter: starts its process.
-        directory: of its log, settings and data; it is made.
-    """
-
-    def __init__(self, starter: Starter, directory: Path) -> None:
-        self._directory = directory
-        self._reserved = [reserved_port() for _ in range(2)]
-        self._port, self._controller = (int(each.getsockname()[1]) for each in self._reserved)
-        self._starter = starter
-        self.programs: Mapping[str, Program] = {}
+class KafkaServer(BrokerServer):
+    """A broker; its data stay over restarts. Its second port is that of its controller."""
 
     def start(self) -> None:
         """Format its directory and start it.
@@ -58,7 +41,7 @@ class KafkaServer:
             Missing: no Java, or no jars and no Maven.
         """
         self._directory.mkdir(parents=True)
-        settings = _SETTINGS.format(port=self._port, controller=self._controller, directory=self._directory)
+        settings = _SETTINGS.format(port=self._port, controller=self._second, directory=self._directory)
         (self._directory / "server.properties").write_text(settings)
         formatting = ("kafka.tools.StorageTool", "format", "-t", "feedctlAAAAAAAAAAAAAAA", "-c", "server.properties")
         subprocess.run(
@@ -75,11 +58,7 @@ class KafkaServer:
             directory=self._directory,
             name="broker",
         )
-        broker = Program(self._starter, command)
-        self.programs = {"broker": broker}
-        broker.start()
-        if not becomes_true(lambda: broker.check(ready=lambda: is_listening(self._port)), seconds=_START_SECONDS):
-            raise DidNotStart(program="Kafka", log=broker.command.log)
+        self._run("Kafka", command, lambda: is_listening(self._port))
 
     def facts(self) -> dict[str, str | int]:
         """Facts that a client needs."""

@@ -12,7 +12,7 @@ from toolkit.el import CanonicalPath
 from toolkit.ingest.errors import RecordTooLong, UnitChanged
 from toolkit.ingest_job import directory, put_away
 from toolkit.ingest_job.directory import DirectorySource, SeenFile, TooManyFiles
-from toolkit.ingest_job.source import JsonValue
+from toolkit.ingest_job.source import JsonValue, SourceUnit
 from toolkit.storage import FileSystem
 
 
@@ -107,19 +107,24 @@ def test_finished_files_are_archived_under_their_digest_and_then_forgotten(feede
     assert len(done) == 1, "the archived file is forgotten"
 
 
-def test_the_archive_keeps_what_is_there_under_the_same_name(feeder: Feeder) -> None:
+def with_a_finished_file(feeder: Feeder) -> tuple[DirectorySource, SourceUnit, CanonicalPath]:
+    """Return the source of a committed file, the unit, and its place in the archive, where nothing is yet."""
     feeder.put("a.csv", b"1\n")
     _, progress = consumed(feeder.source(after="archive"), {})
     source = feeder.source(after="archive")
     source.units(progress)
     (unit,) = source.finished(progress)
-    digest = unit.identity.rpartition("-")[2][:16]
     feeder.system.mkdirs(feeder.archive)
-    feeder.system.write(feeder.archive.child(f"a.csv-{digest}"), [b"other"])
+    return source, unit, feeder.archive.child(f"a.csv-{unit.identity.rpartition('-')[2][:16]}")
+
+
+def test_the_archive_keeps_what_is_there_under_the_same_name(feeder: Feeder) -> None:
+    source, unit, place = with_a_finished_file(feeder)
+    feeder.system.write(place, [b"other"])
     with pytest.raises(UnitChanged, match="other content"):
         source.put_away(unit, source.stores)
     assert feeder.names() == ["a.csv"]
-    feeder.system.write(feeder.archive.child(f"a.csv-{digest}"), [b"1\n"])
+    feeder.system.write(place, [b"1\n"])
     source.put_away(unit, source.stores)
     assert feeder.names() == []
 
@@ -197,14 +202,8 @@ def test_a_finished_file_is_remembered_while_another_pattern_is_read(feeder: Fee
 
 
 def test_what_is_appended_while_the_archive_is_compared_stays(feeder: Feeder, monkeypatch: pytest.MonkeyPatch) -> None:
-    feeder.put("a.csv", b"1\n")
-    _, progress = consumed(feeder.source(after="archive"), {})
-    source = feeder.source(after="archive")
-    source.units(progress)
-    (unit,) = source.finished(progress)
-    digest = unit.identity.rpartition("-")[2][:16]
-    feeder.system.mkdirs(feeder.archive)
-    feeder.system.write(feeder.archive.child(f"a.csv-{digest}"), [b"1\n"])  # so that it is compared, not renamed
+    source, unit, place = with_a_finished_file(feeder)
+    feeder.system.write(place, [b"1\n"])  # so that it is compared, not renamed
     compared = put_away.digest_of
 
     def append(system: FileSystem, path: CanonicalPath) -> str:
