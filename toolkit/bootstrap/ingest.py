@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed, Hold
+    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.port import TableState
-    from toolkit.ingest_job.sink import Fill, IngestedTable
+    from toolkit.ingest_job.sink import IngestedTable
     from toolkit.ingest_job.source import IngestSource, Stores
     from toolkit.ingest_job.stdin import InputStream
     from toolkit.ingest_job.targets import IngestResult
@@ -134,7 +135,7 @@ def _blank(feed: Feed, cluster: Cluster, options: ActionOptions) -> NoTarget:
     return NoTarget(entity=feed.name, cluster=cluster.name, instance_key=format_instant(options.nominal_time))
 
 
-def _filler(clock: Clock, target: IngestTarget, state: TableState | None) -> Fill:
+def _filler(clock: Clock, target: IngestTarget, state: TableState | None) -> FillRows:
     return PartitionFiller(instances=target.instances, closed_before=closed_before(state), now=clock.now)
 
 

@@ -12,12 +12,12 @@ from sqlalchemy.exc import ArgumentError
 from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
 from toolkit.entities.env_references import MissingVariable
 from toolkit.entities.ingest import BadRecordRule, RecordType
-from toolkit.ingest.committer import WriterProgress
 from toolkit.ingest.connection import connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.iceberg import open_catalog
 from toolkit.ingest.port import IngestColumn, TableSpec
 from toolkit.ingest.writer_loading import built_in_writer
+from toolkit.ingest.writer_progress import WriterProgress
 from toolkit.ingest_job.connected_table import ConnectedTable
 from toolkit.ingest_job.targets import CommitLimits
 
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.ingest import IcebergSettings, Ingest, RecordFormat
+    from toolkit.ingest.batch import FillRows
+    from toolkit.ingest.committer import IngestEvents
     from toolkit.ingest.connection import Connection
     from toolkit.ingest_job.instances import IngestInstances
-    from toolkit.ingest_job.sink import Events, Fill
     from toolkit.ingest_job.source import IngestSource, Stores
     from toolkit.variables import Variables
 
@@ -91,7 +92,7 @@ def _table(
     spec = TableSpec(columns=(*columns, *keys), partition_columns=instances.partition_columns)
     endpoint = Endpoint(catalog=address, namespace=namespace, table=table)
 
-    def connected(fill: Fill, events: Events) -> Connection:
+    def connected(fill: FillRows, events: IngestEvents) -> Connection:
         ledger = context.use.ledger
         if ledger is None:
             raise NotIngested(feed=instances.feed, why="is ingested with a ledger alone; configure one in repo.yaml")

@@ -6,11 +6,10 @@ An outcome that is unknown is looked up behind a fence (see `toolkit.ingest.slot
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -19,8 +18,9 @@ from typing import TypeAlias
 from toolkit.errors import FeedctlError, Unavailable
 from toolkit.ingest.call_errors import CommitRefused
 from toolkit.ingest.errors import CommitConflict, CommitUnknown, ProgressMoved
-from toolkit.ingest.port import WRITER_PROPERTY, DataFile, IngestTable, Partition, TableCommit, TableState
+from toolkit.ingest.port import DataFile, IngestTable, Partition, TableCommit, TableState
 from toolkit.ingest.slot import SLOT_PROPERTY, CommitSlots, SlotLost, until
+from toolkit.ingest.writer_progress import WriterProgress, sequence_of
 from toolkit.ledger import events as ledger_events
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger, Transaction
@@ -29,23 +29,11 @@ from toolkit.ledger.ingest import IntendedTransaction
 from toolkit.ledger.vocabulary import IngestTransactionState as State
 
 IngestEvents: TypeAlias = Callable[[Sequence[Partition], TableState], Sequence[NewEvent]]
+"""Returns the events of a commit that touched partitions; called when its result is written to the ledger."""
 EXPIRE_EVERY = 20
 """Number of commits between two expiries of snapshots."""
 KEPT = timedelta(seconds=10)
 """Younger snapshots are not expired."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WriterProgress:
-    """Progress of a named writer, committed with the data.
-
-    Attributes:
-        name: of the writer.
-        document: JSON.
-    """
-
-    name: str
-    document: Mapping[str, object] = field(hash=False)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -86,12 +74,6 @@ class CommitRequest:
             bytes=sum(each.bytes for each in self.files),
             files=len(self.files),
         )
-
-
-def sequence_of(state: TableState, name: str) -> int:
-    """Return the sequence of a writer's last commit; 0: there was none."""
-    found = state.properties.get(WRITER_PROPERTY + name)
-    return 0 if found is None else int(json.loads(found)["sequence"])
 
 
 @dataclass(kw_only=True)
@@ -296,12 +278,7 @@ def _content(group: Sequence[CommitRequest], fence: int) -> TableCommit:
     properties = {SLOT_PROPERTY: str(fence)}
     for each in group:
         if each.progress is not None:
-            document = {
-                "sequence": each.sequence + 1,
-                "transaction": each.transaction,
-                "progress": dict(each.progress.document),
-            }
-            properties[WRITER_PROPERTY + each.progress.name] = json.dumps(document)
+            properties |= each.progress.as_property(each.sequence + 1, each.transaction)
     return TableCommit(
         transactions=tuple(sorted(each.transaction for each in group)),
         files=tuple(file for each in group for file in each.files),

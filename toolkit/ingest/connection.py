@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,11 +13,12 @@ import pyarrow as pa
 from toolkit.errors import FeedctlError
 from toolkit.ingest.batch import FillRows, RejectRecord, TransactionBatch
 from toolkit.ingest.call_errors import BatchIsOpen, ConnectionIsClosed, PartitionValueDiffers
-from toolkit.ingest.committer import Committer, IngestEvents, sequence_of
+from toolkit.ingest.committer import Committer, IngestEvents
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.errors import NoSuchIngestTable, TableMismatch
 from toolkit.ingest.port import WRITER_PROPERTY, IngestCatalog, IngestColumn, IngestTable, TableSpec
 from toolkit.ingest.record_writer import BadRecord, RecordWriter
+from toolkit.ingest.writer_progress import progress_of, sequence_of
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger
 
@@ -152,8 +152,7 @@ class Connection:
         """Look at the table, and return the progress of a named writer; its next commit goes on from there."""
         state = self.table.state()
         self._sequences[name] = sequence_of(state, name)
-        found = state.properties.get(WRITER_PROPERTY + name)
-        return None if found is None else dict(json.loads(found)["progress"])
+        return progress_of(state, name) if WRITER_PROPERTY + name in state.properties else None
 
     def transaction_batch(
         self,

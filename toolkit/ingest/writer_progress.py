@@ -1,16 +1,19 @@
-"""Progress of a source, as a property of the table keeps it."""
+"""Progress of a named writer, as a property of the table keeps it: JSON with sequence, transaction and progress."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolkit.errors import Failed
 from toolkit.ingest.port import WRITER_PROPERTY
 
 if TYPE_CHECKING:
     from toolkit.ingest.port import TableState
-    from toolkit.ingest_job.source import Progress
+
+T = TypeVar("T")
 
 
 class UnreadableProgress(Failed):
@@ -31,20 +34,57 @@ class UnreadableProgress(Failed):
         )
 
 
-def progress_of(state: TableState | None, name: str) -> Progress:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriterProgress:
+    """Progress of a named writer, committed with the data.
+
+    Attributes:
+        name: of the writer.
+        document: JSON.
+    """
+
+    name: str
+    document: Mapping[str, object] = field(hash=False)
+
+    def as_property(self, sequence: int, transaction: int) -> dict[str, str]:
+        """Return the property of the table.
+
+        Args:
+            sequence: of the commit among those of the writer, from 1.
+            transaction: id of the transaction.
+        """
+        document = {"sequence": sequence, "transaction": transaction, "progress": dict(self.document)}
+        return {WRITER_PROPERTY + self.name: json.dumps(document)}
+
+
+def progress_of(state: TableState | None, name: str) -> dict[str, Any]:
     """Return the progress of a named writer; empty when the table has none.
 
     Raises:
         UnreadableProgress: it has something else under the name.
     """
-    key = f"{WRITER_PROPERTY}{name}"
-    text = None if state is None or not name else state.properties.get(key)
+    return _recorded(state, name, "progress", {})
+
+
+def sequence_of(state: TableState, name: str) -> int:
+    """Return the sequence of a writer's last commit; 0: there was none.
+
+    Raises:
+        UnreadableProgress: the table has something else under the name.
+    """
+    return _recorded(state, name, "sequence", 0)
+
+
+def _recorded(state: TableState | None, name: str, key: str, without: T) -> T:
+    """Return a value of the property of a writer, of the type of the value without one."""
+    prop = f"{WRITER_PROPERTY}{name}"
+    text = None if state is None or not name else state.properties.get(prop)
     if text is None:
-        return {}
+        return without
     try:
-        progress = json.loads(text)["progress"]
+        found = json.loads(text)[key]
     except (ValueError, KeyError, TypeError) as error:
-        raise UnreadableProgress(name=key, text=text[:100]) from error
-    if not isinstance(progress, dict):
-        raise UnreadableProgress(name=key, text=text[:100])
-    return progress
+        raise UnreadableProgress(name=prop, text=text[:100]) from error
+    if not isinstance(found, type(without)):
+        raise UnreadableProgress(name=prop, text=text[:100])
+    return found

@@ -14,9 +14,9 @@ from toolkit.actions.action import Applied, Batch, Recovery, RunContext, left_ov
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import Problem, SkipReason, TargetPlan
 from toolkit.errors import FeedctlError
+from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.batches import TargetIngest
 from toolkit.ingest_job.planner import batch_ranges, planned
-from toolkit.ingest_job.progress_document import progress_of
 from toolkit.ingest_job.targets import NAME, READ, IngestDetail, IngestItem, IngestPlan, IngestTarget, code_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
@@ -24,8 +24,8 @@ from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import path_of
 
 if TYPE_CHECKING:
+    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.port import TableState
-    from toolkit.ingest_job.sink import Fill
     from toolkit.ledger.runs.items import Item
 
 IngestBatches: TypeAlias = "Generator[Batch[IngestItem], Applied[IngestItem], None]"
@@ -44,7 +44,7 @@ class IngestAction:
     """
 
     nominal: datetime
-    filler: Callable[[IngestTarget, TableState | None], Fill]
+    filler: Callable[[IngestTarget, TableState | None], FillRows]
     max_seconds: float | None = None
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     now: Callable[[], float] = time.monotonic

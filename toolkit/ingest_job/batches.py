@@ -22,8 +22,8 @@ from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
+    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.port import TableState
-    from toolkit.ingest_job.sink import Fill
     from toolkit.ingest_job.source import IngestSource, Progress, SourceUnit
 
 OUT_OF_TIME, NOT_COMMITTED = "out_of_time", "not_committed"
@@ -61,7 +61,7 @@ class TargetIngest:
     plan: IngestPlan
     work: RunContext
     stack: ExitStack
-    fill: Callable[[TableState | None], Fill]
+    fill: Callable[[TableState | None], FillRows]
     max_seconds: float | None
     now: Callable[[], float]
     failed: Problem | None = None

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 from typing_extensions import override
 
 from toolkit.errors import FeedctlError
+from toolkit.ingest.batch import FillRows, RejectRecord
+from toolkit.ingest.committer import IngestEvents
 from toolkit.ingest.errors import NoSuchIngestTable
-from toolkit.ingest_job.sink import Events, Fill, Reject, TableWriter
+from toolkit.ingest_job.sink import TableWriter
 
 if TYPE_CHECKING:
     from toolkit.ingest.port import IngestCatalog, TableState
@@ -66,7 +68,7 @@ class OpenConnection(Protocol[P_contra]):
     """A connection of the API."""
 
     def transaction_batch(
-        self, count: int, writer: RecordWriter, *, timeout: timedelta, flush_bytes: int, rejects: Reject | None
+        self, count: int, writer: RecordWriter, *, timeout: timedelta, flush_bytes: int, rejects: RejectRecord | None
     ) -> OpenBatch[P_contra]:
         """Open a batch."""
         ...
@@ -99,7 +101,7 @@ class ConnectedTable(Generic[P]):
     catalog: Callable[[], IngestCatalog]
     namespace: str
     table: str
-    connect: Callable[[Fill, Events], OpenConnection[P]]
+    connect: Callable[[FillRows, IngestEvents], OpenConnection[P]]
     record_writer: RecordWriter
     progress_of: Callable[[str, Progress], P]
     flush_bytes: int = 64 << 20
@@ -110,7 +112,7 @@ class ConnectedTable(Generic[P]):
             return catalog.open(self.namespace, self.table).state()
         return None
 
-    def writer(self, progress_name: str, reject: Reject, fill: Fill, events: Events) -> TableWriter:
+    def writer(self, progress_name: str, reject: RejectRecord, fill: FillRows, events: IngestEvents) -> TableWriter:
         """Connect; arguments are those of `IngestedTable.writer`."""
         connection = self.connect(fill, events)
         return ConnectedWriter(table=self, connection=connection, progress_name=progress_name, reject=reject)
@@ -131,7 +133,7 @@ class ConnectedWriter(TableWriter, Generic[P]):
     table: ConnectedTable[P]
     connection: OpenConnection[P]
     progress_name: str
-    reject: Reject
+    reject: RejectRecord
     beat_seconds: float = 60.0
     _batch: OpenBatch[P] | None = field(default=None, init=False)
     _alive: threading.Thread | None = field(default=None, init=False)

@@ -20,7 +20,7 @@ from toolkit.ledger.vocabulary import EventKind
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MINUTE = 60_000_000
 LATE = json.dumps({"cause": "late data"})
-"""What an `updated` event says of late rows."""
+"""The `extra` of an `updated` event for late rows: the cause."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lines:
-    r"""Whole lines that were read in one go.
+    r"""A group of whole lines with their numbers and bytes.
 
     Attributes:
         records: the lines, without their ends (``\\n`` or ``\\r\\n``).

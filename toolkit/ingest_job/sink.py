@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from toolkit.ingest_job.source import Progress
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from toolkit.ingest.port import Partition, TableState
-    from toolkit.ingest.record_writer import BadRecord
-    from toolkit.ledger.events import NewEvent
-
-Reject: TypeAlias = "Callable[[BadRecord, bytes], None]"
-"""Is told of a record that is no row of the table; what it raises ends the transaction."""
-Fill: TypeAlias = "Callable[[pa.Table], tuple[pa.Table, Sequence[BadRecord]]]"
-"""Adds the partition columns to rows; rows that have none are left out, and told by their index."""
-
-Events: TypeAlias = "Callable[[Sequence[Partition], TableState], Sequence[NewEvent]]"
-"""Tells the events of a commit that touched partitions, when it is settled."""
+    from toolkit.ingest.batch import FillRows, RejectRecord
+    from toolkit.ingest.committer import IngestEvents
+    from toolkit.ingest.port import TableState
 
 
 class TableWriter(Protocol):
@@ -35,7 +25,7 @@ class TableWriter(Protocol):
         ...
 
     def write(self, records: Sequence[bytes]) -> None:
-        """Write records in the transaction; bad ones go to `Reject`."""
+        """Write records in the transaction; bad ones go to the reject of the writer."""
         ...
 
     def commit(self, progress: Progress | None) -> None:
@@ -63,13 +53,13 @@ class IngestedTable(Protocol):
         """Look at the table without changing anything; None: it does not exist yet."""
         ...
 
-    def writer(self, progress_name: str, reject: Reject, fill: Fill, events: Events) -> TableWriter:
+    def writer(self, progress_name: str, reject: RejectRecord, fill: FillRows, events: IngestEvents) -> TableWriter:
         """Open a connection that writes; creates the table when it is missing.
 
         Args:
             progress_name: under which the progress is kept.
-            reject: see `Reject`.
-            fill: see `Fill`.
-            events: see `Events`.
+            reject: see `RejectRecord`.
+            fill: see `FillRows`.
+            events: see `IngestEvents`.
         """
         ...

@@ -16,13 +16,13 @@ from typing_extensions import override
 
 from tests.databases.ledgers import open_ledger
 from tests.unit.ingest.memory_table import WordWriter
-from toolkit.ingest.committer import WriterProgress
 from toolkit.ingest.connection import Connection, connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.port import DataFile, IngestColumn, TableCommit, TableSpec, TableState
 from toolkit.ingest.slot import SlotLost
+from toolkit.ingest.writer_progress import WriterProgress
 from toolkit.ledger.database import Ledger
 
 SPEC = TableSpec(columns=(IngestColumn(name="word", type="string"),))

@@ -1,4 +1,4 @@
-"""What the tests of Iceberg tables share: a definition, rows, an address, and commits."""
+"""Definition, rows, address and commits for the tests of Iceberg tables."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ from tests.unit.ingest.memory_table import COLUMNS, MemoryCatalog, MemoryTable, 
 from toolkit.errors import FeedctlError
 from toolkit.ingest import call_errors
 from toolkit.ingest.batch import TransactionBatch
-from toolkit.ingest.committer import WriterProgress
 from toolkit.ingest.connection import Connection, connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.errors import (
@@ -30,6 +29,7 @@ from toolkit.ingest.errors import (
 )
 from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec
 from toolkit.ingest.slot import SLOT_PROPERTY, CommitSlots, LedgerIsBehind, SlotLost
+from toolkit.ingest.writer_progress import WriterProgress
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.ingest import IntendedTransaction

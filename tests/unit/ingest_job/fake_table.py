@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from toolkit.ingest.batch import FillRows, RejectRecord
+from toolkit.ingest.committer import IngestEvents
 from toolkit.ingest.errors import CatalogUnreachable
 from toolkit.ingest.port import CLOSED_PROPERTY, WRITER_PROPERTY, IngestColumn, TableState
 from toolkit.ingest.record_writer import BadRecord
-from toolkit.ingest_job.progress_document import progress_of
-from toolkit.ingest_job.sink import Events, Fill, Reject, TableWriter
+from toolkit.ingest.writer_progress import progress_of
+from toolkit.ingest_job.sink import TableWriter
 from toolkit.ingest_job.source import Progress
 from toolkit.ledger.events import NewEvent
 
@@ -70,7 +72,7 @@ class FakeTable:
             return None
         return TableState(snapshot_id=1, schema_id=0, columns=COLUMNS, partition_columns=("ds",), properties=properties)
 
-    def writer(self, progress_name: str, reject: Reject, fill: Fill, events: Events) -> TableWriter:
+    def writer(self, progress_name: str, reject: RejectRecord, fill: FillRows, events: IngestEvents) -> TableWriter:
         """Open."""
         return FakeWriter(table=self, progress_name=progress_name, reject=reject, fill=fill, events=events)
 
@@ -81,9 +83,9 @@ class FakeWriter(TableWriter):
 
     table: FakeTable
     progress_name: str
-    reject: Reject
-    fill: Fill
-    events: Events
+    reject: RejectRecord
+    fill: FillRows
+    events: IngestEvents
     rows: list[list[str]] | None = None
     commits: int = 0
 

@@ -15,11 +15,11 @@ from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, envelo
 from toolkit.actions.action import RunContext
 from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.el import CanonicalPath, Frequency, InstanceSequence, TableUri, parse_instant
+from toolkit.ingest.batch import FillRows
 from toolkit.ingest.port import TableState
 from toolkit.ingest_job.action import IngestAction
 from toolkit.ingest_job.directory import DirectorySource
 from toolkit.ingest_job.instances import IngestInstances, PartitionFiller, closed_before
-from toolkit.ingest_job.sink import Fill
 from toolkit.ingest_job.source import IngestSource, Stores
 from toolkit.ingest_job.targets import (
     READ,
@@ -164,5 +164,5 @@ class IngestScene:
         )
 
 
-def _filler(target: IngestTarget, state: TableState | None) -> Fill:
+def _filler(target: IngestTarget, state: TableState | None) -> FillRows:
     return PartitionFiller(instances=target.instances, closed_before=closed_before(state), now=lambda: NOW)

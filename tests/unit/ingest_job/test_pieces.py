@@ -12,9 +12,9 @@ from tests.unit.ingest_job.scene import INSTANCES, NOW, micros
 from toolkit.el import Frequency, InstanceSequence, TableUri, parse_instant
 from toolkit.ingest.extra import IngestNotInstalled, require_extra
 from toolkit.ingest.port import CLOSED_PROPERTY, WRITER_PROPERTY, TableState
+from toolkit.ingest.writer_progress import UnreadableProgress, progress_of
 from toolkit.ingest_job.instances import IngestInstances, PartitionFiller
 from toolkit.ingest_job.line_reader import LineReader
-from toolkit.ingest_job.progress_document import UnreadableProgress, progress_of
 
 
 def _state(**properties: str) -> TableState:
