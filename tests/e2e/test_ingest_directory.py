@@ -32,6 +32,7 @@ def test_dry_run_run_and_second_run(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert {(each["kind"], each["outcome"]) for each in planned["items"]} == {
         ("ingest", "planned"),
         ("archive", "planned"),
+        ("watermark", "planned"),
     }
     assert sum(each["end"] - each["start"] for each in planned["items"] if each["kind"] == "ingest") == 3 * LINE
     assert (site.table.words, site.inbox) == ([], ["a.json", "b.json"])

@@ -44,6 +44,7 @@ OF_ACTIONS = tuple(
         "quality",
         "ingest",
         "ingest_job",
+        "compaction",
     )
 )
 """The kernel, its actions and their mechanisms: none of them opens a store that can be changed but those below."""

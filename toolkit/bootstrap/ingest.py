@@ -12,6 +12,7 @@ from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.actions.model import NoTarget
 from toolkit.actions.target_resolution import resolved
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.compaction.targets import CompactRules
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
@@ -75,20 +76,24 @@ class FeedIngest:
         event_time: column of the event time.
         source: kind and opener of the source.
         directory: of a source that is one; None: it is another.
+        settle: what changed so long before a look at the source is found by it.
         limits: of a commit.
         rejects_bad: bad records are rejected; else one is an error.
         max_rejects: so many of a run; None: any number.
         after: what becomes of files that are committed.
+        compaction: rules of the maintenance of the table.
     """
 
     table: IngestedTable
     event_time: str
     source: tuple[str, Callable[[Stores], IngestSource]]
     directory: CanonicalPath | None = None
+    settle: timedelta = timedelta()
     limits: CommitLimits = field(default_factory=CommitLimits)
     rejects_bad: bool = False
     max_rejects: int | None = None
     after: str = "keep"
+    compaction: CompactRules = field(default_factory=CompactRules)
 
 
 Setup: TypeAlias = "Callable[[ActionContext, Clock, Feed, Cluster], FeedIngest | None]"
@@ -149,8 +154,11 @@ def _target(
         return
     kind, opener = found.source
     name, after, base = f"{feed.name}.{kind}", found.after, found.directory
+    looked = (clock.now() - found.settle).replace(second=0, microsecond=0)
+    watermark = looked if found.compaction.has_source else None
     if own.stdin is not None:
         name, after, base = f"{feed.name}.stdin.{own.stdin_name}" if own.stdin_name else "", "keep", None
+        watermark = None
         opener = partial(_standard_input, own.stdin, found.limits.bytes)
     working = cluster.locations.working
     if found.rejects_bad and working is None:
@@ -170,7 +178,9 @@ def _target(
         limits=found.limits,
         rejects=RejectRules(directory=rejects, most=found.max_rejects),
         after=after,
-        held=_held(context, feed, cluster),
+        held=held(context, feed, cluster),
+        watermark=watermark,
+        close_after=found.compaction.close_after,
     )
 
 
@@ -226,7 +236,7 @@ def instances_of(feed: Feed, cluster: Cluster, event_time: str) -> IngestInstanc
     )
 
 
-def _held(context: ActionContext, feed: Feed, cluster: Cluster) -> str:
+def held(context: ActionContext, feed: Feed, cluster: Cluster) -> str:
     """Return why a hold blocks the ingest; empty: none covers the nominal time."""
     holds: Iterable[Hold] = (*context.repository.holds, *context.holds.as_entities)
     nominal = context.options.nominal_time

@@ -10,6 +10,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
+from toolkit.compaction.targets import CompactRules
 from toolkit.entities.env_references import MissingVariable
 from toolkit.entities.ingest import BadRecordRule, RecordType
 from toolkit.ingest.connection import connect
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.ingest import IcebergSettings, Ingest, RecordFormat
     from toolkit.ingest.batch import FillRows
-    from toolkit.ingest.committer import IngestEvents
     from toolkit.ingest.connection import Connection
+    from toolkit.ingest.settlement import IngestEvents
     from toolkit.ingest_job.instances import IngestInstances
     from toolkit.ingest_job.source import IngestSource, Stores
+    from toolkit.ledger.database import Ledger
     from toolkit.variables import Variables
 
 _DRIVER = "postgresql+psycopg"
@@ -58,10 +60,17 @@ def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluste
         event_time=ingest.event_time,
         source=_source(ingest, cluster, clock, feed),
         directory=None if ingest.source is None else cluster.place(ingest.source.directory),
+        settle=_NO_TIME if ingest.source is None else ingest.source.settle.elapsed or _NO_TIME,
         limits=CommitLimits(rows=commit.rows, bytes=commit.bytes, every=commit.every.elapsed or _NO_TIME),
         rejects_bad=ingest.on_bad_record is BadRecordRule.REJECT,
         max_rejects=ingest.max_rejects,
         after=str(ingest.after),
+        compaction=CompactRules(
+            close_after=ingest.close_after.elapsed or _NO_TIME,
+            has_source=ingest.source is not None,
+            files=ingest.compact_when.files,
+            bytes=ingest.target_file_bytes,
+        ),
     )
 
 
@@ -92,13 +101,15 @@ def _table(
     spec = TableSpec(columns=(*columns, *keys), partition_columns=instances.partition_columns)
     endpoint = Endpoint(catalog=address, namespace=namespace, table=table)
 
-    def connected(fill: FillRows, events: IngestEvents) -> Connection:
-        ledger = context.use.ledger
-        if ledger is None:
+    def ledger() -> Ledger:
+        if context.use.ledger is None:
             raise NotIngested(feed=instances.feed, why="is ingested with a ledger alone; configure one in repo.yaml")
+        return context.use.ledger
+
+    def connected(fill: FillRows, events: IngestEvents) -> Connection:
         return connect(
             endpoint,
-            ledger=ledger,
+            ledger=ledger(),
             agent=f"ingest {instances.feed}",
             open_catalog=open_catalog,
             create=spec,
@@ -114,6 +125,7 @@ def _table(
         table=table,
         connect=connected,
         record_writer=built_in_writer(str(ingest.format.type), _settings(ingest.format)),
+        ledger=ledger,
         progress_of=lambda name, document: WriterProgress(name=name, document=document),
     )
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from toolkit.el import Frequency, Unit
 
 _EVERY = Frequency(unit=Unit.MINUTES, count=1)
+_CLOSE_AFTER = Frequency(unit=Unit.MINUTES, count=10)
 _SETTLE = Frequency(unit=Unit.MINUTES, count=1)
 
 
@@ -139,6 +140,17 @@ class CommitSize:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CompactWhen:
+    """When the small files of an instance that is open are merged; those of closed instances always are.
+
+    Attributes:
+        files: there are so many of them.
+    """
+
+    files: int = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Ingest:
     """Ingest of a feed on a cluster (`ingest:` of one of its clusters).
 
@@ -152,6 +164,9 @@ class Ingest:
         archive: directory of archived files.
         on_bad_record: treatment of a record that is no row.
         max_rejects: most records that a run rejects.
+        close_after: time after its end until an instance closes.
+        compact_when: when files of open instances are merged.
+        target_file_bytes: size of merged files.
     """
 
     source: IngestDirectory | None = None
@@ -163,3 +178,6 @@ class Ingest:
     archive: str | None = None
     on_bad_record: BadRecordRule = BadRecordRule.FAIL
     max_rejects: int = 1_000
+    close_after: Frequency = _CLOSE_AFTER
+    compact_when: CompactWhen = CompactWhen()
+    target_file_bytes: int = 128 << 20

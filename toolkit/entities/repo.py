@@ -121,6 +121,7 @@ class Schedules:
         look_again: how often what waits for data, or for a retry, is looked at.
         triggers: how often data is polled, and the updates are looked at that start processes.
         ingest: how often the source of a feed is read.
+        compact: how often instances of ingested feeds are closed and small files merged.
         watchdog: how often `feedctl status --stale` is run.
         cron_timezone: of the clock that cron goes by.
     """
@@ -137,6 +138,7 @@ class Schedules:
     look_again: Frequency = _QUARTER
     triggers: Frequency = _FIVE_MINUTES
     ingest: Frequency = _FIVE_MINUTES
+    compact: Frequency = _FIVE_MINUTES
     watchdog: Frequency = _QUARTER
     cron_timezone: str = "UTC"
 

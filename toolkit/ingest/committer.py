@@ -9,31 +9,29 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeAlias
 
 from toolkit.errors import FeedctlError, Unavailable
 from toolkit.ingest.call_errors import CommitRefused
 from toolkit.ingest.errors import CommitConflict, CommitUnknown, ProgressMoved
-from toolkit.ingest.port import DataFile, IngestTable, Partition, TableCommit, TableState
+from toolkit.ingest.port import DataFile, IngestTable, TableCommit, TableState
+from toolkit.ingest.settlement import IngestEvents, write_committed
 from toolkit.ingest.slot import SLOT_PROPERTY, CommitSlots, SlotLost, until
 from toolkit.ingest.writer_progress import WriterProgress, sequence_of
-from toolkit.ledger import events as ledger_events
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.events import NewEvent
 from toolkit.ledger.ingest import IntendedTransaction
 from toolkit.ledger.vocabulary import IngestTransactionState as State
 
-IngestEvents: TypeAlias = Callable[[Sequence[Partition], TableState], Sequence[NewEvent]]
-"""Returns the events of a commit that touched partitions; called when its result is written to the ledger."""
 EXPIRE_EVERY = 20
 """Number of commits between two expiries of snapshots."""
 KEPT = timedelta(seconds=10)
 """Younger snapshots are not expired."""
+REPLACED_KEPT = timedelta(hours=6)
+"""Files that were replaced or dropped stay so long, for queries that began before."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -248,15 +246,8 @@ class Committer:
             each.is_undecided = False
         _finish(group, None)
 
-    def _settled(
-        self, tx: Transaction, committed: Sequence[IntendedTransaction], state: TableState
-    ) -> Sequence[NewEvent]:
-        changed = ingest.settle(tx, [each.transaction_id for each in committed], State.COMMITTED)
-        touched = {each for one in committed if one.transaction_id in changed for each in one.partitions}
-        made = self.events(sorted(touched), state) if self.events is not None and touched else ()
-        if made:
-            ledger_events.append(tx, made)
-        return made
+    def _settled(self, tx: Transaction, committed: Sequence[IntendedTransaction], state: TableState) -> None:
+        write_committed(tx, committed, state, self.events)
 
     def _decide(self, group: Sequence[CommitRequest], error: FeedctlError) -> None:
         """Write down that nothing of these was committed; without an answer of the ledger the next slot does."""
@@ -271,7 +262,9 @@ class Committer:
     def _expire(self) -> None:
         with suppress(Unavailable, CommitConflict):
             now, oldest = self.ledger.read(lambda tx: (tx.now(), ingest.oldest_intention(tx, self.table.name)))
-            self.table.expire(older_than=now - KEPT, keep_since=oldest, keep_last=EXPIRE_EVERY)
+            self.table.expire(
+                older_than=now - KEPT, keep_since=oldest, keep_last=EXPIRE_EVERY, replaced_since=now - REPLACED_KEPT
+            )
 
 
 def _content(group: Sequence[CommitRequest], fence: int) -> TableCommit:

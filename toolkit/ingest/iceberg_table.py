@@ -11,20 +11,19 @@ are there, one replaces them, so that neither planning nor commits become slower
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, ClassVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException, NoSuchTableError
 from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
 from pyiceberg.manifest import DataFile as LibraryFile
-from pyiceberg.table import Table, Transaction
+from pyiceberg.table import FileScanTask, Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update import AssertTableUUID
 from pyiceberg.table.update.snapshot import ExpireSnapshots
@@ -39,7 +38,15 @@ from toolkit.ingest.errors import (
     SchemaChanged,
     StoreFailed,
 )
-from toolkit.ingest.iceberg_types import spark_name
+from toolkit.ingest.iceberg_types import spark_name, split_rows
+from toolkit.ingest.iceberg_upkeep import (
+    NULL,
+    expirable,
+    remove_unreferenced,
+    scan_filter,
+    unreferenced,
+    write_merged,
+)
 from toolkit.ingest.port import (
     TRANSACTIONS_KEY,
     WRITER_PROPERTY,
@@ -49,11 +56,10 @@ from toolkit.ingest.port import (
     Partition,
     TableCommit,
     TableState,
+    UnreferencedFile,
 )
 
 MERGE = "commit.manifest-merge.enabled"
-_CLOCKS_DIFFER = timedelta(minutes=10)
-"""How far the clock of a host that commits, which dates a snapshot, may be behind that of the ledger's database."""
 _LOST = (CommitStateUnknownException, SQLAlchemyError, OSError)
 
 
@@ -145,7 +151,7 @@ class IcebergTable(IngestTable):
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise SchemaChanged(table=self.name, change=str(error)) from None
         keys = list(_state(table.metadata).partition_columns)
-        parts = list(_split(fitting, keys))
+        parts = list(split_rows(fitting, keys))
         return tuple(self._write(table, part, f"{name}-{number:05}") for number, part in enumerate(parts))
 
     def _write(self, table: Table, rows: pa.Table, name: str) -> DataFile:
@@ -156,28 +162,27 @@ class IcebergTable(IngestTable):
             token = parquet_file_to_data_file(table.io, table.metadata, uri)
         except OSError as error:
             raise StoreFailed(table=self.name, cause=str(error)) from None
-        return DataFile(
-            uri=uri,
-            partition=_partition(token),
-            rows=rows.num_rows,
-            bytes=token.file_size_in_bytes,
-            token=(table.metadata.current_schema_id, token, table.metadata.table_uuid),
-        )
+        return _written(table, token, uri)
 
     @override
     def commit(self, commit: TableCommit, base: TableState) -> None:
-        if any(file.token[0] != base.schema_id for file in commit.files):
-            raise SchemaChanged(table=self.name, change="the files have another schema")
-        table = self._load()
-        if any(file.token[2] != table.metadata.table_uuid for file in commit.files):
-            raise SchemaChanged(table=self.name, change="the table was dropped and created anew")
-        if _compared(_state(table.metadata)) != _compared(base):
-            raise CommitConflict(table=self.name)
+        table = self._fitting(commit.files, base)
         try:
             transaction = self._prepared(table, commit)
         except OSError as error:
             raise StoreFailed(table=self.name, cause=str(error)) from None
         self._apply(table, transaction, base)
+
+    def _fitting(self, files: Sequence[DataFile], base: TableState) -> Table:
+        """Load the table, and check that it is in a state and that files fit it."""
+        if any(file.token[0] != base.schema_id for file in files):
+            raise SchemaChanged(table=self.name, change="the files have another schema")
+        table = self._load()
+        if any(file.token[2] != table.metadata.table_uuid for file in files):
+            raise SchemaChanged(table=self.name, change="the table was dropped and created anew")
+        if _compared(_state(table.metadata)) != _compared(base):
+            raise CommitConflict(table=self.name)
+        return table
 
     def _apply(self, table: Table, transaction: Transaction, base: TableState) -> None:
         expected = _AssertState(uuid=table.metadata.table_uuid, expected=_compared(base))
@@ -230,54 +235,109 @@ class IcebergTable(IngestTable):
                 io.delete(file.uri)
 
     @override
-    def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
-        table = self._load()
+    def files(self, partitions: Collection[Partition] | None = None) -> Sequence[DataFile]:
+        wanted = None if partitions is None else frozenset(partitions)
+        every = (_data_file(task.file) for task in self._tasks(self._load(), wanted))
+        return [one for one in every if wanted is None or one.partition in wanted]
+
+    def _tasks(self, table: Table, partitions: Collection[Partition] | None) -> Sequence[FileScanTask]:
+        if partitions is not None and not partitions:
+            return []
+        columns = _state(table.metadata).partition_columns
         with self._looking():
-            found = [task.file for task in table.scan().plan_files()]
-        every = [
-            DataFile(
-                uri=one.file_path,
-                partition=_partition(one),
-                rows=one.record_count,
-                bytes=one.file_size_in_bytes,
-            )
-            for one in found
-        ]
-        return [one for one in every if partition is None or one.partition == partition]
+            return list(table.scan(row_filter=scan_filter(columns, partitions)).plan_files())
 
     @override
-    def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
+    def merged(self, files: Sequence[DataFile], name: str) -> DataFile:
         table = self._load()
-        metadata = table.metadata
-        before = min(older_than, keep_since or older_than) - (_CLOCKS_DIFFER if keep_since else timedelta())
-        kept = {ref.snapshot_id for ref in metadata.refs.values()}
-        ordered = sorted(metadata.snapshots, key=lambda one: (one.sequence_number or 0, one.timestamp_ms))
-        old = [
-            one.snapshot_id
-            for one in ordered[: -max(keep_last, 1)]
-            if one.timestamp_ms < before.timestamp() * 1000 and one.snapshot_id not in kept
-        ]
+        found = self._found(table, files)
+        uri = table.location_provider().new_data_location(f"{name}.parquet")
+        try:
+            rows = write_merged(table, [found[each.uri] for each in files], uri)
+            token = parquet_file_to_data_file(table.io, table.metadata, uri)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreFailed(table=self.name, cause=str(error)) from None
+        if (expected := sum(each.rows for each in files)) != rows:
+            raise StoreFailed(table=self.name, cause=f"the files have {rows} rows, and their metadata say {expected}")
+        return _written(table, token, uri)
+
+    def _found(self, table: Table, files: Sequence[DataFile]) -> dict[str, FileScanTask]:
+        tasks = {task.file.file_path: task for task in self._tasks(table, {each.partition for each in files})}
+        if any(each.uri not in tasks for each in files):
+            raise CommitConflict(table=self.name)
+        return tasks
+
+    @override
+    def replace(
+        self, old: Sequence[DataFile], new: Sequence[DataFile], properties: Mapping[str, str], base: TableState
+    ) -> None:
+        table = self._fitting(new, base)
+        found = self._found(table, old)
+        transaction = table.transaction()
+        try:
+            with transaction.update_snapshot().overwrite() as overwrite:
+                for each in old:
+                    overwrite.delete_data_file(found[each.uri].file)
+                for each in new:
+                    overwrite.append_data_file(each.token[1])
+        except OSError as error:
+            raise StoreFailed(table=self.name, cause=str(error)) from None
+        if properties:
+            transaction.set_properties(dict(properties))
+        self._apply(table, transaction, base)
+
+    @override
+    def unreferenced(self) -> Sequence[UnreferencedFile]:
+        table = self._load()
+        with self._looking():
+            return unreferenced(table)
+
+    @override
+    def remove_unreferenced(self, files: Sequence[UnreferencedFile]) -> None:
+        table = self._load()
+        with self._looking():
+            remove_unreferenced(table, files)
+
+    @override
+    def expire(
+        self,
+        *,
+        older_than: datetime,
+        keep_since: datetime | None,
+        keep_last: int,
+        replaced_since: datetime | None = None,
+    ) -> int:
+        table = self._load()
+        old = expirable(
+            table.metadata,
+            older_than=older_than,
+            keep_since=keep_since,
+            keep_last=keep_last,
+            replaced_since=replaced_since,
+        )
         if old:
             transaction = table.transaction()
-            ExpireSnapshots(transaction).by_ids(old).commit()
-            self._apply(table, transaction, _state(metadata))
+            ExpireSnapshots(transaction).by_ids(list(old)).commit()
+            self._apply(table, transaction, _state(table.metadata))
         return len(old)
 
 
-NULL = "__HIVE_DEFAULT_PARTITION__"
+def _data_file(file: LibraryFile) -> DataFile:
+    return DataFile(
+        uri=file.file_path, partition=_partition(file), rows=file.record_count, bytes=file.file_size_in_bytes
+    )
+
+
+def _written(table: Table, file: LibraryFile, uri: str) -> DataFile:
+    return DataFile(
+        uri=uri,
+        partition=_partition(file),
+        rows=file.record_count,
+        bytes=file.file_size_in_bytes,
+        token=(table.metadata.current_schema_id, file, table.metadata.table_uuid),
+    )
 
 
 def _partition(file: LibraryFile) -> Partition:
     values = [file.partition[index] for index in range(len(file.partition))]
     return tuple(NULL if value is None else str(value) for value in values)
-
-
-def _split(rows: pa.Table, keys: Sequence[str]) -> Iterator[pa.Table]:
-    if not keys:
-        yield rows
-        return
-    for values in rows.select(list(keys)).group_by(list(keys)).aggregate([]).to_pylist():
-        mask = pa.scalar(value=True)
-        for key, value in values.items():
-            mask = pc.and_(mask, pc.is_null(rows[key]) if value is None else pc.equal(rows[key], value))
-        yield rows.filter(pc.fill_null(mask, fill_value=False))

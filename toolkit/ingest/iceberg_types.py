@@ -1,9 +1,12 @@
-"""Types of Iceberg columns by Spark's names."""
+"""Types of Iceberg columns by Spark's names, and rows by their partitions."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyiceberg.types import (
     BinaryType,
     BooleanType,
@@ -46,3 +49,15 @@ def spark_name(type_: IcebergType) -> str:
     if isinstance(type_, DecimalType):
         return f"decimal({type_.precision},{type_.scale})"
     return _NAMES.get(type_, str(type_))
+
+
+def split_rows(rows: pa.Table, keys: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield rows with the same values of the key columns together; all of them, when there are no keys."""
+    if not keys:
+        yield rows
+        return
+    for values in rows.select(list(keys)).group_by(list(keys)).aggregate([]).to_pylist():
+        mask = pa.scalar(value=True)
+        for key, value in values.items():
+            mask = pc.and_(mask, pc.is_null(rows[key]) if value is None else pc.equal(rows[key], value))
+        yield rows.filter(pc.fill_null(mask, fill_value=False))

@@ -18,6 +18,8 @@ WRITER_PROPERTY = "feedctl.writer."
 """Prefix of the table properties that keep the progress of a named writer."""
 CLOSED_PROPERTY = "feedctl.closed-before"
 """Table property: the instances of nominal times before this instant are closed (``2026-03-01T06:00Z``)."""
+WATERMARK_PROPERTY = "feedctl.watermark"
+"""Table property: all that the source had at this instant is in the table; set by an ingest that read to the end."""
 TRANSACTIONS_KEY = "feedctl.transactions"
 """Key of a snapshot's summary: the ids of its transactions, as ranges: ``3-7,12``."""
 
@@ -75,6 +77,23 @@ class DataFile:
     rows: int
     bytes: int
     token: Any = field(default=None, hash=False, compare=False, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnreferencedFile:
+    """A file below a table's location that no snapshot refers to.
+
+    Attributes:
+        uri: where it is.
+        bytes: its size.
+        modified: its last change.
+        is_data: it is a data file; else it is one of the table's metadata.
+    """
+
+    uri: str
+    bytes: int
+    modified: datetime
+    is_data: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,15 +181,65 @@ class IngestTable(Protocol):
         """Remove data files that were written and will never be committed; those that are gone already are no error."""
         ...
 
-    def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
-        """The data files of the current snapshot, of one partition or of all."""
+    def files(self, partitions: Collection[Partition] | None = None) -> Sequence[DataFile]:
+        """The data files of the current snapshot, of some partitions or of all; metadata alone is read."""
         ...
 
-    def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
+    def merged(self, files: Sequence[DataFile], name: str) -> DataFile:
+        """Write the rows of data files of one partition to one file that nobody sees yet.
+
+        Args:
+            files: of the current snapshot.
+            name: the file name begins with it; unique for each call.
+        """
+        ...
+
+    def replace(
+        self, old: Sequence[DataFile], new: Sequence[DataFile], properties: Mapping[str, str], base: TableState
+    ) -> None:
+        """Replace data files in one atomic commit on top of a state; without new ones their rows are deleted.
+
+        Args:
+            old: of the snapshot of `base`.
+            new: from `merged`, with the rows of the old ones; or none.
+            properties: table properties to set in the same commit.
+            base: the state.
+
+        Raises:
+            CommitConflict: the table is not in that state any more, or it has not all of the old files.
+            CommitUnknown: no answer came; look at `files`.
+        """
+        ...
+
+    def unreferenced(self) -> Sequence[UnreferencedFile]:
+        """List the files below the table's location to which no snapshot that is kept refers, nor the catalog.
+
+        A file that a commit under way has already written, and has not committed yet, is one of them.
+        """
+        ...
+
+    def remove_unreferenced(self, files: Sequence[UnreferencedFile]) -> None:
+        """Remove such files after another look that nothing refers to them; those that are gone are no error.
+
+        Raises:
+            CommitConflict: a snapshot refers to one of them by now; nothing was removed.
+        """
+        ...
+
+    def expire(
+        self,
+        *,
+        older_than: datetime,
+        keep_since: datetime | None,
+        keep_last: int,
+        replaced_since: datetime | None = None,
+    ) -> int:
         """Forget snapshots; those of the last `keep_last` commits and those since `keep_since` stay.
 
         Args:
             older_than: younger snapshots stay, for readers that began with them.
+            replaced_since: the last snapshot before a commit of `replace` stays when that commit is younger: readers
+                that began with it still read the replaced files. None: no commit does that.
             keep_since: an unresolved transaction may be in a snapshot since then; None: there is none.
             keep_last: at least 1.
 

@@ -23,7 +23,6 @@ from toolkit.ingest.errors import CommitConflict, CommitUnknown
 from toolkit.ingest.port import IngestTable, TableCommit, TableState
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.events import NewEvent
 from toolkit.ledger.ingest import CommitSlot, IntendedTransaction
 from toolkit.ledger.vocabulary import IngestTransactionState
 from toolkit.runs.owner import ProcessTable
@@ -33,7 +32,7 @@ SLOT_PROPERTY = "feedctl.slot"
 _POLL_SECONDS = 0.01
 
 T = TypeVar("T")
-Settled = Callable[[Transaction, Sequence[IntendedTransaction], TableState], Sequence[NewEvent]]
+Settled = Callable[[Transaction, Sequence[IntendedTransaction], TableState], None]
 
 
 class SlotLost(Unavailable):

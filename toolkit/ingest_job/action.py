@@ -74,7 +74,7 @@ class IngestAction:
             state = target.table.state()
             progress = progress_of(state, target.progress_name)
             source = target.open_source(work.stores)
-            return planned(blank, source, progress, is_new=state is None)
+            return planned(blank, source, progress, state)
         except Stopped:
             raise
         except FeedctlError as error:

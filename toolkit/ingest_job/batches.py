@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Batch, RunContext
+from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
 from toolkit.actions.progress import Volume
@@ -17,7 +18,7 @@ from toolkit.ingest.port import WRITER_PROPERTY
 from toolkit.ingest_job.feed_ingester import FeedIngester
 from toolkit.ingest_job.planner import last_read
 from toolkit.ingest_job.rejects import RejectLog
-from toolkit.ingest_job.targets import READ, IngestItem, IngestPlan, code_of
+from toolkit.ingest_job.targets import READ, WATERMARK, IngestItem, IngestPlan, code_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from toolkit.ingest.port import TableState
     from toolkit.ingest_job.source import IngestSource, Progress, SourceUnit
 
-OUT_OF_TIME, NOT_COMMITTED = "out_of_time", "not_committed"
-"""Codes of units that were left to the next run, and of files that are not put away since they are not committed."""
+OUT_OF_TIME, NOT_COMMITTED, NOT_READ = "out_of_time", "not_committed", "not_read_to_its_end"
+"""Codes of units that were left to the next run, of files that are not put away since they are not committed, and of a
+watermark that is not written since something was not read."""
 
 
 class SourceReadMeanwhile(Failed):
@@ -69,8 +71,7 @@ class TargetIngest:
 
     def batch(self, kind: str, positions: range) -> Batch[IngestItem]:
         """Return the batch of items of one kind."""
-        made = _ReadBatch if kind == READ else _PutAwayBatch
-        return made(run=self, positions=positions)
+        return _BATCHES.get(kind, _PutAwayBatch)(run=self, positions=positions)
 
     @property
     def source(self) -> IngestSource:
@@ -223,3 +224,30 @@ class _PutAwayBatch:
         except FeedctlError as error:
             return ItemResult.failed(item, code_of(error), str(error))
         return ItemResult.done(item)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _WatermarkBatch:
+    """The watermark of a table whose source was read to its end; see `Batch`."""
+
+    run: TargetIngest
+    positions: range
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[IngestItem]:
+        """Write the watermark, unless something of the plan was not read to its end."""
+        plan, (at,) = self.run.plan, self.positions
+        item = plan.items[at]
+        advance(1)
+        if any(each.kind == READ and not self.run.is_done(each) for each in plan.items):
+            return Applied(results=(ItemResult.skipped(item, NOT_READ),))
+        found = attempted(self.run.work, self._write, failures=(FeedctlError,))
+        return Applied(results=(found.of(item) if isinstance(found, FailedAttempt) else ItemResult.done(item),))
+
+    def _write(self) -> None:
+        target = self.run.plan.target
+        self.run.check()
+        if target.watermark is not None:
+            target.table.set_watermark(target.watermark, target.instances.late_events)
+
+
+_BATCHES: Mapping[str, Callable[..., Batch[IngestItem]]] = {READ: _ReadBatch, WATERMARK: _WatermarkBatch}

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from typing_extensions import override
 
+from toolkit.el import format_instant
 from toolkit.errors import FeedctlError
 from toolkit.ingest.batch import FillRows, RejectRecord
-from toolkit.ingest.committer import IngestEvents
 from toolkit.ingest.errors import NoSuchIngestTable
+from toolkit.ingest.exclusive import ExclusiveCommits
+from toolkit.ingest.port import WATERMARK_PROPERTY, TableCommit
+from toolkit.ingest.settlement import IngestEvents
+from toolkit.ingest.slot import CommitSlots
 from toolkit.ingest_job.sink import TableWriter
 
 if TYPE_CHECKING:
-    from toolkit.ingest.port import IngestCatalog, TableState
+    from toolkit.ingest.port import IngestCatalog, IngestTable, TableState
     from toolkit.ingest.record_writer import RecordWriter
     from toolkit.ingest_job.source import Progress
+    from toolkit.ledger.database import Ledger
 
 TRANSACTIONS = 10
 """So many transactions one batch has; the ledger has a row for each, also for those that are not used."""
@@ -94,6 +99,7 @@ class ConnectedTable(Generic[P]):
         connect: opens a connection that creates the table when it is missing.
         record_writer: converts records.
         progress_of: makes the API's progress of a name and a document.
+        ledger: of the run.
         flush_bytes: so many bytes of a transaction are in memory before a data file is written.
     """
 
@@ -104,6 +110,7 @@ class ConnectedTable(Generic[P]):
     connect: Callable[[FillRows, IngestEvents], OpenConnection[P]]
     record_writer: RecordWriter
     progress_of: Callable[[str, Progress], P]
+    ledger: Callable[[], Ledger]
     flush_bytes: int = 64 << 20
 
     def state(self) -> TableState | None:
@@ -111,6 +118,23 @@ class ConnectedTable(Generic[P]):
         with suppress(NoSuchIngestTable), closing(self.catalog()) as catalog:
             return catalog.open(self.namespace, self.table).state()
         return None
+
+    def set_watermark(self, instant: datetime, events: IngestEvents) -> None:
+        """Commit the watermark; see `IngestedTable`."""
+        text = format_instant(instant)
+        with self.opened() as table:
+
+            def change(base: TableState, properties: Mapping[str, str]) -> None:
+                table.commit(TableCommit(properties={**properties, WATERMARK_PROPERTY: text}), base)
+
+            commits = ExclusiveCommits(slots=CommitSlots(table=table, ledger=self.ledger()), events=events)
+            commits.commit(change, lambda: table.state().properties.get(WATERMARK_PROPERTY) == text)
+
+    @contextmanager
+    def opened(self) -> Iterator[IngestTable]:
+        """Open the table; see `IngestedTable`."""
+        with closing(self.catalog()) as catalog:
+            yield catalog.open(self.namespace, self.table)
 
     def writer(self, progress_name: str, reject: RejectRecord, fill: FillRows, events: IngestEvents) -> TableWriter:
         """Connect; arguments are those of `IngestedTable.writer`."""

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult
 from toolkit.actions.progress import NOTHING, Volume
+from toolkit.el import parse_instant
 from toolkit.ingest.errors import UnitChanged
-from toolkit.ingest_job.targets import PUT_AWAY, READ, IngestDetail, IngestItem, IngestPlan
+from toolkit.ingest.port import WATERMARK_PROPERTY
+from toolkit.ingest_job.source import SourceUnit
+from toolkit.ingest_job.targets import PUT_AWAY, READ, WATERMARK, IngestDetail, IngestItem, IngestPlan
 
 if TYPE_CHECKING:
-    from toolkit.ingest_job.source import IngestSource, Progress, SourceUnit
+    from toolkit.ingest.port import TableState
+    from toolkit.ingest_job.source import IngestSource, Progress
+    from toolkit.ingest_job.targets import IngestTarget
 
 GROUP_UNITS = 500
 """So many units are one batch at most; each batch ends with a commit, and its files are put away."""
 
 
-def planned(blank: IngestPlan, source: IngestSource, progress: Progress, *, is_new: bool) -> IngestPlan:
+def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: TableState | None) -> IngestPlan:
     """Return the plan of a target: files that an earlier run left, then groups of units, each followed by its files.
 
     Args:
         blank: of the target.
         source: looked at now.
         progress: of the table.
-        is_new: the table does not exist yet.
+        state: of the table; None: it does not exist yet.
     """
     target, kind = blank.target, PUT_AWAY.get(blank.target.after)
     units = source.units(progress)
@@ -35,7 +40,9 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, *, is_n
         items.extend(IngestItem(kind=READ, unit=unit) for unit in group)
         items.extend(IngestItem(kind=kind, unit=unit) for unit in group if kind)
     reads = [item for item in items if item.kind == READ]
-    new = (f"the table {target.table.name} is not there: the first commit creates it",) if is_new else ()
+    new = (f"the table {target.table.name} is not there: the first commit creates it",) if state is None else ()
+    if not changed and (state is not None or reads) and _moves_watermark(target, state):
+        items.append(IngestItem(kind=WATERMARK, unit=SourceUnit(name=target.table.name, start=0, end=None)))
     return replace(
         blank,
         detail=IngestDetail(source=source, progress=progress),
@@ -44,6 +51,16 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, *, is_n
         notes=(*source.notes, *new),
         volume=sum((Volume(files=1, bytes=item.bytes or 0) for item in reads), NOTHING),
     )
+
+
+def _moves_watermark(target: IngestTarget, state: TableState | None) -> bool:
+    """Return whether another instance may close with the new watermark: it is written for that alone."""
+    if target.watermark is None:
+        return False
+    text = None if state is None else state.properties.get(WATERMARK_PROPERTY)
+    sequence, new = target.instances.sequence, target.watermark - target.close_after
+    old = None if text is None else sequence.at_or_before(parse_instant(text) - target.close_after)
+    return text is None or sequence.at_or_before(new) != old
 
 
 def _changed(item: IngestItem) -> ItemResult[IngestItem]:

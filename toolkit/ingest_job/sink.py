@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.ingest_job.source import Progress
 
 if TYPE_CHECKING:
     from toolkit.ingest.batch import FillRows, RejectRecord
-    from toolkit.ingest.committer import IngestEvents
-    from toolkit.ingest.port import TableState
+    from toolkit.ingest.port import IngestTable, TableState
+    from toolkit.ingest.settlement import IngestEvents
 
 
 class TableWriter(Protocol):
@@ -51,6 +53,23 @@ class IngestedTable(Protocol):
 
     def state(self) -> TableState | None:
         """Look at the table without changing anything; None: it does not exist yet."""
+        ...
+
+    def set_watermark(self, instant: datetime, events: IngestEvents) -> None:
+        """Commit that the table has all that the source had at an instant.
+
+        Args:
+            instant: of the look at the source.
+            events: see `IngestEvents`; of commits that killed writers left undecided.
+        """
+        ...
+
+    def opened(self) -> AbstractContextManager[IngestTable]:
+        """Open the table for looks and for maintenance.
+
+        Raises:
+            NoSuchIngestTable: it does not exist; when the context is entered.
+        """
         ...
 
     def writer(self, progress_name: str, reject: RejectRecord, fill: FillRows, events: IngestEvents) -> TableWriter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.ingest_job.sink import IngestedTable
 
 NAME = "ingest"
-READ, ARCHIVE, DELETE = "ingest", "archive", "delete"
+READ, ARCHIVE, DELETE, WATERMARK = "ingest", "archive", "delete", "watermark"
 PUT_AWAY = {"archive": ARCHIVE, "delete": DELETE}
 
 
@@ -52,11 +52,11 @@ class RejectRules:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IngestItem:
-    """A unit that is read, or a unit whose records are committed and that is put away.
+    """A unit that is read, a unit whose records are committed and that is put away, or the table's watermark.
 
     Attributes:
-        kind: `READ`, `ARCHIVE` or `DELETE`.
-        unit: of the source.
+        kind: `READ`, `ARCHIVE`, `DELETE` or `WATERMARK`.
+        unit: of the source; of a watermark it names the table.
     """
 
     kind: str
@@ -96,6 +96,8 @@ class IngestTarget:
         rejects: what becomes of bad records.
         after: what becomes of units that are committed: keep, archive or delete.
         held: why a hold blocks the run; empty: none does.
+        watermark: what the source had at this instant is what a look at it finds; None: nobody knows.
+        close_after: so long after its end an instance closes.
     """
 
     entity: str
@@ -111,6 +113,8 @@ class IngestTarget:
     after: str = "keep"
     held: str = ""
     counterpart: str = ""
+    watermark: datetime | None = None
+    close_after: timedelta = timedelta()
 
 
 @dataclass(kw_only=True)

@@ -175,6 +175,18 @@ def states(tx: Transaction, transactions: Iterable[int]) -> dict[int, IngestTran
     return found
 
 
+def decided(tx: Transaction, transactions: Collection[int]) -> frozenset[int]:
+    """Return those of the transactions that no commit under way can have: they have a result, or their batch ended."""
+    found: set[int] = set()
+    has_result = _T.state.in_((IngestTransactionState.COMMITTED, IngestTransactionState.ABORTED))
+    has_ended = (_B.state != IngestBatchState.OPEN) | (_B.expires_at <= tx.now())
+    is_over = has_result | ((_T.state == IngestTransactionState.OPEN) & has_ended)
+    for chunk in in_chunks(tuple(transactions)):
+        joined = sa.select(_T.transaction_id).join(ingest_batch, _B.batch_id == _T.batch_id)
+        found.update(tx.execute(joined.where(is_over, _T.transaction_id.in_(chunk))).scalars())
+    return frozenset(found)
+
+
 def undecided(tx: Transaction, table: str) -> Sequence[IntendedTransaction]:
     """Return the transactions of a table whose result is not known, oldest first."""
     wanted = (_T.state == IngestTransactionState.INTENDED) & (_T.table_name == table)

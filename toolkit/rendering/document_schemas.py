@@ -20,6 +20,8 @@ class DocumentName(StrEnum):
     """The same of replication."""
     INGEST = "ingest"
     """The same of ingests."""
+    COMPACT = "compact"
+    """The same of the maintenance of ingested tables."""
     HIVE = "hive"
     """The same of exports, imports and replications of tables."""
     TABLE_DIFF = "table_diff"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from toolkit.ingest_job.targets import READ, IngestDetail, IngestItem, IngestTarget
+from toolkit.ingest_job.targets import READ, WATERMARK, IngestDetail, IngestItem, IngestTarget
 from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _lines(result: Result) -> Iterator[str]:
     yield from (f"rejects: {file}" for file in result.plan.detail.reject_files)
 
 
-_KINDS = {READ: "units", "archive": "files archived", "delete": "files deleted"}
+_KINDS = {READ: "units", "archive": "files archived", "delete": "files deleted", WATERMARK: "watermarks"}
 
 INGEST_VIEW: ActionView[IngestTarget, IngestItem, IngestDetail] = ActionView(
     targets="feeds",

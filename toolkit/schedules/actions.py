@@ -34,6 +34,8 @@ class ActionKind(StrEnum):
     """Polls of data, and runs of the processes of a cluster that have a trigger."""
     INGEST = "ingest"
     """Commit of the records that the source of a feed has."""
+    COMPACT = "compact"
+    """Closing of instances of an ingested feed, and maintenance of its table."""
     WATCHDOG = "watchdog"
     """Check that everything has succeeded within its cadence."""
 

@@ -180,6 +180,7 @@ class Scheduler:
         ingest, kind = feed.cluster(cluster.name).ingest, ActionKind.INGEST
         if ingest is None:
             return
+        yield self._compact(feed, cluster)
         if ingest.source is None:
             reason = f"feed {feed.name} has no ingest.source; start it where its records are, with --stdin"
             yield UnscheduledAction(name=f"{kind}.{feed.name}", cluster=cluster.name, reason=reason)
@@ -192,6 +193,18 @@ class Scheduler:
             timetable=_every(self.settings.ingest, 0),
             command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
             description=f"commit new records of {feed.name} on {cluster.name}, {self.settings.ingest}",
+        )
+
+    def _compact(self, feed: Feed, cluster: Cluster) -> ScheduledAction:
+        kind = ActionKind.COMPACT
+        return ScheduledAction(
+            kind=kind,
+            entity=feed.name,
+            cluster=cluster.name,
+            domain=self._domains.get(feed.name, ""),
+            timetable=_every(self.settings.compact, 2),
+            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
+            description=f"close instances of {feed.name} on {cluster.name}, {self.settings.compact}",
         )
 
     def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | UnscheduledAction:

@@ -44,7 +44,7 @@ def test_files_and_properties_become_visible_together(catalog: IcebergCatalog) -
     assert not table.files()
     table.commit(TableCommit(transactions=(7,), files=files, properties={"feedctl.writer.w": PROGRESS}), table.state())
     assert {(one.partition, one.rows) for one in table.files()} == {(("01",), 2), (("02",), 1)}
-    assert [one.rows for one in table.files(("02",))] == [1]
+    assert [one.rows for one in table.files([("02",)])] == [1]
     assert table.state().properties == {"feedctl.writer.w": PROGRESS}
     assert table.committed([6, 7]) == {7}
     assert table.state().columns == SPEC.columns

@@ -65,6 +65,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
         (
             "entrypoint ",
             [
+                "compact",
                 "doctor",
                 "hive_export",
                 "hive_import",

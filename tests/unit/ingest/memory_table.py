@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import pyarrow as pa
 
 from toolkit.ingest.errors import CatalogUnreachable, CommitConflict, NoSuchIngestTable, StoreFailed
-from toolkit.ingest.port import DataFile, IngestColumn, Partition, TableCommit, TableSpec, TableState
+from toolkit.ingest.port import DataFile, IngestColumn, Partition, TableCommit, TableSpec, TableState, UnreferencedFile
 from toolkit.ingest.record_writer import BadRecord, ConvertedRecords
 
 COLUMNS = (IngestColumn(name="word", type="string"),)
@@ -88,13 +88,36 @@ class MemoryTable:
         for each in files:
             self.written.pop(each.uri, None)
 
-    def files(self, partition: Partition | None = None) -> Sequence[DataFile]:
-        return [file for each in self.commits for file in each.files if partition in (None, file.partition)]
+    def files(self, partitions: Collection[Partition] | None = None) -> Sequence[DataFile]:
+        return [
+            file for each in self.commits for file in each.files if partitions is None or file.partition in partitions
+        ]
 
-    def expire(self, *, older_than: datetime, keep_since: datetime | None, keep_last: int) -> int:
+    def merged(self, files: Sequence[DataFile], name: str) -> DataFile:
+        raise NotImplementedError
+
+    def replace(
+        self, old: Sequence[DataFile], new: Sequence[DataFile], properties: Mapping[str, str], base: TableState
+    ) -> None:
+        raise NotImplementedError
+
+    def unreferenced(self) -> Sequence[UnreferencedFile]:
+        raise NotImplementedError
+
+    def remove_unreferenced(self, files: Sequence[UnreferencedFile]) -> None:
+        raise NotImplementedError
+
+    def expire(
+        self,
+        *,
+        older_than: datetime,
+        keep_since: datetime | None,
+        keep_last: int,
+        replaced_since: datetime | None = None,
+    ) -> int:
         assert older_than.tzinfo is not None
         assert keep_last >= 1
-        del keep_since
+        del keep_since, replaced_since
         self.expired += 1
         return 0
 

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
 
+from toolkit.el import format_instant
 from toolkit.ingest.batch import FillRows, RejectRecord
-from toolkit.ingest.committer import IngestEvents
 from toolkit.ingest.errors import CatalogUnreachable
-from toolkit.ingest.port import CLOSED_PROPERTY, WRITER_PROPERTY, IngestColumn, TableState
+from toolkit.ingest.port import (
+    CLOSED_PROPERTY,
+    WATERMARK_PROPERTY,
+    WRITER_PROPERTY,
+    IngestColumn,
+    IngestTable,
+    TableState,
+)
 from toolkit.ingest.record_writer import BadRecord
+from toolkit.ingest.settlement import IngestEvents
 from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.sink import TableWriter
 from toolkit.ingest_job.source import Progress
@@ -71,6 +81,17 @@ class FakeTable:
         if not is_there:
             return None
         return TableState(snapshot_id=1, schema_id=0, columns=COLUMNS, partition_columns=("ds",), properties=properties)
+
+    def set_watermark(self, instant: datetime, events: IngestEvents) -> None:
+        """Set the property."""
+        del events
+        found = self.content()
+        found.properties[WATERMARK_PROPERTY] = format_instant(instant)
+        self.path.write_text(json.dumps(asdict(found)))
+
+    def opened(self) -> AbstractContextManager[IngestTable]:
+        """Refuse: maintenance has tests on real tables."""
+        raise NotImplementedError
 
     def writer(self, progress_name: str, reject: RejectRecord, fill: FillRows, events: IngestEvents) -> TableWriter:
         """Open."""

@@ -14,6 +14,7 @@ from toolkit.ingest.port import IngestTable, TableSpec
 from toolkit.ingest.record_writer import BadRecord, ConvertedRecords, RecordWriter
 from toolkit.ingest_job.connected_table import ConnectedTable, ConnectedWriter
 from toolkit.ingest_job.source import JsonValue, Progress
+from toolkit.ledger.database import Ledger
 
 
 @dataclass
@@ -75,6 +76,10 @@ class Connection:
         self.calls.append("close")
 
 
+def no_ledger() -> Ledger:
+    raise NotImplementedError
+
+
 class Empty(RecordWriter):
     """Is not asked here."""
 
@@ -104,6 +109,7 @@ def _writer(connection: Connection, name: str = "w", **given: float) -> Connecte
         connect=lambda *_: connection,
         record_writer=Empty(),
         progress_of=lambda name, document: (name, document),
+        ledger=no_ledger,
     )
     assert table.state() is None
     return ConnectedWriter(table=table, connection=connection, progress_name=name, reject=lambda *_: None, **given)

@@ -129,7 +129,7 @@ def _pattern_findings(pattern: str, names: Collection[str], pointer: Pointer) ->
 
 
 def _time_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
-    times = {("commit", "every"): ingest.commit.every}
+    times = {("commit", "every"): ingest.commit.every, ("close_after",): ingest.close_after}
     if ingest.source is not None:
         times["source", "settle"] = ingest.source.settle
     for key, value in times.items():

@@ -1,0 +1,103 @@
+"""A config repo with a feed that is ingested to a real Iceberg table, and runs of its entrypoints as processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from toolkit.ingest.endpoint import CatalogAddress
+from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
+
+ENTRYPOINTS = Path(__file__).parents[2] / "entrypoints"
+TIME = "2026-03-20T12:00Z"
+FEED = """\
+kind: feed
+name: clicks
+frequency: hours(1)
+table: "catalog:web:clicks#ds=${YEAR}-${MONTH}-${DAY}-${HOUR}"
+clusters:
+  - name: primary
+    validity: {start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}
+    ingest:
+      source: {directory: /inbox, pattern: "*.json"}
+      format: {type: json}
+      columns: [{name: ts, type: timestamp, required: true}, {name: word, type: string}]
+      event_time: ts
+      commit: {rows: 20}
+      after: archive
+      archive: /archive
+      on_bad_record: reject
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestRepo:
+    """A config repo with one feed, its files and its catalog, below one directory."""
+
+    root: Path
+
+    @classmethod
+    def make(cls, root: Path) -> IngestRepo:
+        """Write the repo."""
+        documents = {
+            "repo.yaml": f"name: ingest\nledger: sqlite:///{root}/ledger.db\n",
+            "clusters/primary.yaml": (
+                f"kind: cluster\nname: primary\nlocations: {{working: /working}}\ninterfaces:\n"
+                f'  write: {{endpoint: "file://{root}"}}\n'
+                f'  iceberg: {{type: sql, uri: "sqlite:///{root}/catalog.db", warehouse: /warehouse}}\n'
+            ),
+            "feeds/clicks.yaml": FEED,
+        }
+        for name, text in documents.items():
+            (root / "repo" / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / "repo" / name).write_text(text)
+        (root / "inbox").mkdir()
+        return cls(root=root)
+
+    def put(self, name: str, words: list[str]) -> None:
+        """Write a file of the source, an hour old; the rows belong to four instances."""
+        path = self.root / "inbox" / name
+        rows = ({"ts": f"2026-03-20T0{at % 4}:30:00Z", "word": word} for at, word in enumerate(words))
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        os.utime(path, (time.time() - 3600,) * 2)
+
+    @property
+    def words(self) -> Counter[str]:
+        """Return the words that a reader of the table finds, with how often."""
+        catalog = self.catalog()
+        try:
+            rows = catalog.catalog.load_table(("web", "clicks")).scan(selected_fields=("word", "ds")).to_arrow()
+        finally:
+            catalog.close()
+        return Counter(rows["word"].to_pylist())
+
+    def catalog(self) -> IcebergCatalog:
+        """Open the catalog."""
+        return open_catalog(
+            CatalogAddress(type="sql", uri=f"sqlite:///{self.root}/catalog.db", warehouse="", name="feedctl")
+        )
+
+    def start(self, *options: str, action: str = "ingest", at: str = TIME) -> subprocess.Popen[bytes]:
+        """Start a run."""
+        script = str(ENTRYPOINTS / f"{action}.py")
+        command = [sys.executable, script, "--config-repo", str(self.root / "repo"), "--feed", "clicks"]
+        return subprocess.Popen(
+            [*command, "--time", at, "--output", "json", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def run(self, *options: str, given: bytes = b"", action: str = "ingest", at: str = TIME) -> dict[str, Any]:
+        """Run to the end; returns the result, with the exit code as ``exit``."""
+        with self.start(*options, action=action, at=at) as process:
+            out, err = process.communicate(given, timeout=120)
+        assert out, err.decode()
+        return {**json.loads(out), "exit": process.returncode}

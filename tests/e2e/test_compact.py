@@ -1,0 +1,137 @@
+"""The compact entrypoint on a real Iceberg table: closing, merging, expiry and removal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import time
+from collections import Counter
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.iceberg_site import IngestRepo
+from toolkit.ingest.iceberg_table import IcebergTable
+from toolkit.ingest.port import CLOSED_PROPERTY, WATERMARK_PROPERTY
+
+
+def events(repo: IngestRepo) -> list[tuple[str, str]]:
+    """Return kind and instance of the events of the feed."""
+    with closing(sqlite3.connect(repo.root / "ledger.db")) as ledger:
+        return ledger.execute("select kind, instance_key from event where feed = 'clicks' order by sequence").fetchall()
+
+
+def table(repo: IngestRepo) -> IcebergTable:
+    """Open the table."""
+    return repo.catalog().open("web", "clicks")
+
+
+def test_instances_close_once_the_source_was_read_and_late_rows_update_them(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    at = "2026-03-20T02:15Z"
+    assert repo.run(action="compact", at=at)["feeds"][0]["notes"] == [
+        "the table feedctl.web.clicks is not there: nothing was ingested yet"
+    ]
+    words = [f"word{at}" for at in range(90)]
+    repo.put("a.json", words)
+    assert repo.run()["exit"] == 0
+    first = repo.run("--dry-run", action="compact", at=at)
+    assert [(each["kind"], each["instance"]) for each in first["items"]] == [
+        ("merge", "2026-03-20T00:00Z"),
+        ("merge", "2026-03-20T01:00Z"),
+        ("close", "2026-03-20T00:00Z"),
+        ("close", "2026-03-20T01:00Z"),
+    ]
+    assert events(repo) == []
+    assert repo.run(action="compact", at=at)["exit"] == 0
+    assert events(repo) == [("available", "2026-03-20T00:00Z"), ("available", "2026-03-20T01:00Z")]
+    assert (len(table(repo).files([("2026-03-20-00",)])), repo.words) == (1, Counter(words))
+    assert repo.run(action="compact", at=at)["items"] == []
+    repo.put("late.json", ["late"])
+    assert repo.run()["exit"] == 0
+    assert repo.words == Counter(words)  # there is no late-arrival cut-off
+    feed = tmp_path / "repo/feeds/clicks.yaml"
+    feed.write_text(feed.read_text() + "late_arrival: {cut_off: months(999)}\n")
+    repo.put("late2.json", ["late"])
+    assert repo.run()["exit"] == 0
+    assert events(repo)[2:] == [("updated", "2026-03-20T00:00Z")]
+    assert repo.words == Counter([*words, "late"])
+
+
+def test_no_instance_closes_while_the_source_is_behind(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    repo.put("a.json", ["x"])
+    feed = tmp_path / "repo/feeds/clicks.yaml"
+    feed.write_text(feed.read_text().replace("      on_bad_record: reject\n", ""))
+    (tmp_path / "inbox/b.json").write_text("{broken\n")
+    os.utime(tmp_path / "inbox/b.json", (time.time() - 3600,) * 2)
+    assert repo.run()["exit"] == 4
+    result = repo.run(action="compact")
+    assert WATERMARK_PROPERTY not in table(repo).state().properties
+    assert (result["items"], events(repo)) == ([], [])
+    assert result["feeds"][0]["notes"] == ["no instance closes: no ingest has read the source to its end yet"]
+    (tmp_path / "inbox/b.json").unlink()
+    assert repo.run()["exit"] == 0
+    assert repo.run(action="compact")["exit"] == 0
+    assert events(repo) == [("available", "2026-03-20T00:00Z")]
+
+
+def test_an_instance_that_was_closed_by_a_killed_run_is_announced_by_the_next(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    repo.put("a.json", ["x", "y"])
+    assert repo.run()["exit"] == 0
+    with repo.start(action="compact") as process:
+        found = table(repo)
+        until = time.monotonic() + 60
+        while CLOSED_PROPERTY not in found.state().properties and time.monotonic() < until:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    assert CLOSED_PROPERTY in found.state().properties
+    assert repo.run(action="compact")["exit"] == 0
+    assert events(repo) == [("available", "2026-03-20T00:00Z"), ("available", "2026-03-20T01:00Z")]
+
+
+def test_files_of_killed_and_lapsed_writers_go_and_no_others(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    repo.put("a.json", ["x", "y"])
+    assert repo.run()["exit"] == 0
+    data = next((tmp_path / "warehouse").rglob("feedctl-*.parquet")).parent
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as ledger:
+        (aborted,) = ledger.execute("select max(transaction_id) from ingest_transaction").fetchone()
+        ledger.execute("update ingest_transaction set state = 'open' where transaction_id = ?", (aborted - 1,))
+        ledger.execute("update ingest_batch set state = 'open', expires_at = '2099-01-01 00:00:00.000000'")
+        ledger.commit()
+    names = {"aborted": aborted, "open": aborted - 1, "unknown": 10**9}
+    files = {key: data / f"feedctl-{number}-1-00000.parquet" for key, number in names.items()}
+    files["old"] = data / "spark-0001.parquet"
+    for each in files.values():
+        each.write_bytes(b"x")
+    os.utime(files["old"], (time.time() - 2 * 86400,) * 2)
+    result = repo.run(action="compact", at="2026-03-20T00:15Z")
+    assert [each["uri"].rpartition("/")[2] for each in result["items"] if each["kind"] == "remove"] == [
+        files["aborted"].name,
+        files["old"].name,
+    ]
+    assert {key for key, each in files.items() if each.exists()} == {"open", "unknown"}
+    assert repo.words == Counter("xy")
+
+
+@pytest.mark.extended
+def test_replaced_files_stay_for_six_hours(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    words = [f"word{at}" for at in range(90)]
+    repo.put("a.json", words)
+    assert repo.run()["exit"] == 0
+    assert repo.run(action="compact")["exit"] == 0
+    found = table(repo)
+    now = datetime.now(UTC) + timedelta(minutes=20)
+    before = {each.uri for each in found.unreferenced()}
+    assert found.expire(older_than=now, keep_since=None, keep_last=1, replaced_since=now - timedelta(hours=6)) > 0
+    assert not {each.uri for each in found.unreferenced() if each.is_data} - before
+    assert found.expire(older_than=now, keep_since=None, keep_last=1, replaced_since=now + timedelta(hours=1)) > 0
+    assert len([each for each in found.unreferenced() if each.is_data]) > 4
+    assert repo.words == Counter(words)

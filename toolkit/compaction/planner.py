@@ -1,0 +1,147 @@
+"""The plan of the maintenance of a table: what is merged, which instances close, which files are left over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from toolkit.actions.progress import Volume
+from toolkit.compaction.closing import files_of_instances, partition_uri
+from toolkit.compaction.targets import CLOSE, EXPIRE, MERGE, REMOVE, CompactDetail, CompactItem, CompactPlan
+from toolkit.el import OutOfRange, format_instant, parse_instant, shift
+from toolkit.ingest.committer import EXPIRE_EVERY
+from toolkit.ingest.port import WATERMARK_PROPERTY, DataFile, IngestTable, TableState, UnreferencedFile
+from toolkit.ingest_job.instances import closed_before
+
+_SMALL = 0.75
+_OWN_FILE = re.compile(r"feedctl-(\d+)-\d+-\d{5}\.parquet")
+"""Name of a data file that a writer made, with its transaction."""
+FOREIGN_AGE = timedelta(hours=24)
+"""A data file that is none of a transaction of the ledger may be of a commit under way so long."""
+METADATA_AGE = timedelta(hours=3)
+"""The same of a file of the table's metadata, which is written at the end of a commit."""
+
+Decided = Callable[[Collection[int]], Collection[int]]
+"""Returns which transactions will never be committed, or are, so that no commit of theirs is under way."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompactPlanner:
+    """Looks at a table, and plans.
+
+    Attributes:
+        plan: of the target, blank.
+        table: of it.
+        nominal: the instant of the run.
+        now: the present instant.
+        decided: see `Decided`.
+    """
+
+    plan: CompactPlan
+    table: IngestTable
+    nominal: datetime
+    now: datetime
+    decided: Decided
+
+    def planned(self) -> CompactPlan:
+        """Return the plan."""
+        state = self.table.state()
+        closed, closes, notes = closed_before(state), *self._closing(state)
+        parts = self._parts(closed)
+        due = sorted(each for each in parts if self._closes(each, closed, closes))
+        items = [*self._merges(parts, closes), *(self._item(CLOSE, each) for each in due)]
+        if state.snapshots > 2 * EXPIRE_EVERY:
+            items.append(CompactItem(kind=EXPIRE, uri=self.table.name))
+        items.extend(CompactItem(kind=REMOVE, uri=each.uri, file=each) for each in self._left_over())
+        return replace(
+            self.plan,
+            items=tuple(items),
+            detail=CompactDetail(closed_before=closed, closes_before=closes if due else None),
+            notes=tuple(notes),
+            volume=Volume(files=len(items), bytes=sum(each.bytes for each in items if each.kind == MERGE)),
+        )
+
+    def _closing(self, state: TableState) -> tuple[datetime | None, Sequence[str]]:
+        """Return the instant before which instances may be closed, and notes."""
+        rules, until = self.plan.target.rules, self.nominal
+        if rules.has_source:
+            text = state.properties.get(WATERMARK_PROPERTY)
+            if text is None:
+                return None, ("no instance closes: no ingest has read the source to its end yet",)
+            until = min(until, parse_instant(text))
+        sequence = self.plan.target.instances.sequence
+        if sequence.end is not None and until - rules.close_after >= sequence.end:
+            return sequence.end, ()
+        return sequence.at_or_before(until - rules.close_after), ()
+
+    @staticmethod
+    def _closes(instance: datetime, closed: datetime | None, closes: datetime | None) -> bool:
+        return closes is not None and instance < closes and (closed is None or instance >= closed)
+
+    def _parts(self, closed: datetime | None) -> dict[datetime, list[DataFile]]:
+        """Return the files of instances that may close or may have got late rows; all, while none has closed."""
+        instances, first = self.plan.target.instances, closed
+        if closed is not None and instances.cut_off is not None:
+            with suppress(OutOfRange):
+                first = shift(closed, instances.cut_off, -1, instances.timezone)
+        return files_of_instances(self.plan.target, self.table, first, self.now)
+
+    def _merges(self, parts: dict[datetime, list[DataFile]], closes: datetime | None) -> Iterator[CompactItem]:
+        rules = self.plan.target.rules
+        for instance in sorted(parts):
+            small = [each for each in parts[instance] if each.bytes < rules.bytes * _SMALL]
+            is_closed = closes is not None and instance < closes
+            if len(small) >= (2 if is_closed else rules.files):
+                for group in _groups(small, rules.bytes):
+                    yield replace(self._item(MERGE, instance), files=tuple(group))
+
+    def _item(self, kind: str, instance: datetime) -> CompactItem:
+        uri = partition_uri(self.plan.target, instance)
+        return CompactItem(kind=kind, uri=uri, instance_key=format_instant(instance))
+
+    def _left_over(self) -> Sequence[UnreferencedFile]:
+        files = self.table.unreferenced()
+        return removable(files, self.decided, self.now)
+
+
+def removable(files: Sequence[UnreferencedFile], decided: Decided, now: datetime) -> Sequence[UnreferencedFile]:
+    """Return the files that no commit under way can need.
+
+    Args:
+        files: that nothing refers to.
+        decided: asked after the files were listed; a look at them has to follow before one is removed.
+        now: the present instant.
+    """
+    of_file = {each.uri: found for each in files if each.is_data and (found := transaction_of(each.uri)) is not None}
+    over = frozenset(decided(set(of_file.values())))
+    kept = []
+    for each in files:
+        age = now - each.modified
+        is_over = of_file.get(each.uri) in over
+        if is_over or age >= (FOREIGN_AGE if each.is_data else METADATA_AGE):
+            kept.append(each)
+    return kept
+
+
+def transaction_of(uri: str) -> int | None:
+    """Return the transaction of a writer's data file; None: it is another file."""
+    found = _OWN_FILE.fullmatch(uri.rpartition("/")[2])
+    return None if found is None else int(found[1])
+
+
+def _groups(files: Sequence[DataFile], most: int) -> Iterator[list[DataFile]]:
+    """Yield groups of at least two files, each of about so many bytes."""
+    group: list[DataFile] = []
+    size = 0
+    for each in sorted(files, key=lambda one: one.uri):
+        if group and size + each.bytes > most:
+            if len(group) > 1:
+                yield group
+            group, size = [], 0
+        group.append(each)
+        size += each.bytes
+    if len(group) > 1:
+        yield group
