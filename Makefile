@@ -14,7 +14,7 @@ WITH_JAVA = JAVA_HOME="$$(.ci/java-home)" && export JAVA_HOME PATH="$(CURDIR)/$(
 PYTEST = $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 # Made while pytest collects: tests/testbed/quick_spark.py.
 QUICK_SPARK = { .ci/spark-archive .venv & }
-# Property tests with four times the examples of `make test`.
+# Property tests with twice the examples of `make test`; `make soak` has four times as many.
 THOROUGH = --hypothesis-profile thorough
 ARGS ?=
 
@@ -48,8 +48,8 @@ lint: install ## ruff, mypy, the layers, size and shape, no registry hosts
 	@.ci/no-registry-hosts
 	@echo "lint: no findings"
 
-soak: java install ## long loops and fuzzers; FEEDCTL_SEED=N repeats a run
-	@$(WITH_JAVA) $(BIN)/pytest -m soak --timeout 0 -s $(ARGS)
+soak: java install ## long loops, fuzzers, and property tests with all their examples; FEEDCTL_SEED=N repeats a run
+	@$(WITH_JAVA) $(BIN)/pytest --hypothesis-profile whole -m "soak or hypothesis" --timeout 0 -s $(ARGS)
 
 bench: install ## every benchmarks/bench_*.py in order
 	@failed=""; for bench in benchmarks/bench_*.py; do \

@@ -19,7 +19,8 @@ pytest_plugins = ["tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded
 
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=25)
-settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=100)  # of `make test-extended`
+settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=50)  # of `make test-extended`
+settings.register_profile("whole", deadline=None, print_blob=True, max_examples=100)  # of `make soak`
 settings.load_profile("quick")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, and every process that they start as well.

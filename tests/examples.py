@@ -1,10 +1,10 @@
-"""How many examples a property test has: fewer in `make test` than in `make test-extended`."""
+"""How many examples a property test has: all in `make soak`, half in `make test-extended`, a quarter in `make test`."""
 
 from __future__ import annotations
 
 from hypothesis import settings
 
-_ALL = 100  # of the profile `thorough`
+_ALL = 100  # of the profile `whole`
 
 
 def share_of(examples: int) -> int:

@@ -86,7 +86,7 @@ def _kept(spark: SparkSession, repo: TableRepo, table: str) -> DataFrame:
     return spark.createDataFrame(rows, "n INT, ds STRING, region STRING")
 
 
-@pytest.mark.parametrize("of_format", ["ORC", *(pytest.param(each, marks=pytest.mark.extended) for each in MORE)])
+@pytest.mark.parametrize("of_format", ["ORC", *(pytest.param(each, marks=pytest.mark.soak) for each in MORE)])
 def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
     repo: TableRepo,
     spark: SparkSession,

@@ -99,7 +99,7 @@ def test_killed_between_metadata_and_data_the_rerun_removes_the_data(
 @pytest.mark.parametrize(
     "rounds",
     [
-        pytest.param(3, marks=pytest.mark.extended),
+        pytest.param(1, marks=pytest.mark.extended),
         pytest.param(30, marks=[pytest.mark.soak, pytest.mark.timeout(0)]),
     ],
 )

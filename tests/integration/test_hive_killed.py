@@ -132,7 +132,7 @@ def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_
     restartable_metastore: HiveMetastoreServer,
     tmp_path: Path,
 ) -> None:
-    assert killed_rounds(scene(metastore, restartable_metastore, tmp_path), 3)
+    assert killed_rounds(scene(metastore, restartable_metastore, tmp_path), 1)
 
 
 def killed_rounds(copies: TableCopies, rounds: int) -> int:

@@ -17,7 +17,7 @@ _REGIONS = tuple(f"r{number:02}" for number in range(10))
 
 
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(3, marks=pytest.mark.extended), pytest.param(20, marks=pytest.mark.soak)]
+    "rounds", [pytest.param(2, marks=pytest.mark.extended), pytest.param(20, marks=pytest.mark.soak)]
 )
 def test_killed_anywhere_nothing_is_registered_without_a_verdict_on_it(
     metastore: HiveMetastoreServer,

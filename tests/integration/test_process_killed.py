@@ -158,7 +158,7 @@ def test_the_step_of_a_frozen_runner_has_ended_before_another_begins_and_the_tha
 
 @pytest.mark.extended
 def test_runners_that_are_killed_at_any_moment_leave_the_right_state(tmp_path: Path) -> None:
-    killed_rounds(tmp_path, 5, seed=1)
+    killed_rounds(tmp_path, 2, seed=1)
 
 
 def killed_rounds(directory: Path, rounds: int, seed: int) -> None:

@@ -67,10 +67,12 @@ def test_several_runs_of_what_is_due_run_each_instance_once(
     check(runs, due_at_once(runs, 5, 6, monkeypatch), 5, 6)
 
 
-@pytest.mark.extended
 @pytest.mark.parametrize("parallel", [1, 6])
-def test_a_hundred_runs_on_one_server_run_each_instance_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int
+@pytest.mark.parametrize(
+    "invocations", [pytest.param(30, marks=pytest.mark.extended), pytest.param(100, marks=pytest.mark.soak)]
+)
+def test_many_runs_on_one_server_run_each_instance_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int, invocations: int
 ) -> None:
     with running_postgres(max_connections=150) as server:
         server.create_database("ledger")
@@ -80,4 +82,4 @@ def test_a_hundred_runs_on_one_server_run_each_instance_once(
         runs = Runs(directory=tmp_path)
         runs.write(more=f"parallel: {parallel}")
         runs.fill(*KEYS[:12])
-        check(runs, due_at_once(runs, 100, 12, monkeypatch), 100, 12)
+        check(runs, due_at_once(runs, invocations, 12, monkeypatch), invocations, 12)

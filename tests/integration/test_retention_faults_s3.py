@@ -25,7 +25,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
 _CASE = hourly(DIRECTORIES)
 _LARGE = "data/2026/03/01/05"
-_KEYS = 25_000
 _DELETION = Fault(effect=Effect.SLOW_DOWN, method="POST", query="delete")
 
 
@@ -89,12 +88,19 @@ def _files_of(instances: list[str]) -> set[str]:
     return {f"{each}/{name}" for each in instances for name in ("_SUCCESS", "part-0", "part-1")}
 
 
-@pytest.mark.parametrize("refused", [1 / 8, pytest.param(1 / 3, marks=pytest.mark.soak)])
-def test_25000_keys_of_one_instance_go_through_refusals_and_cut_connections_and_nothing_else_does(
-    bucket: Bucket, refused: float
+@pytest.mark.parametrize(
+    ("count", "refused"),
+    [
+        (5_000, 1 / 8),
+        pytest.param(25_000, 1 / 8, marks=pytest.mark.soak),
+        pytest.param(25_000, 1 / 3, marks=pytest.mark.soak),
+    ],
+)
+def test_thousands_of_keys_of_one_instance_go_through_refusals_and_cut_connections_and_nothing_else_does(
+    bucket: Bucket, count: int, refused: float
 ) -> None:
     neighbours = _neighbours()
-    keys = {f"{_LARGE}/", f"{_LARGE}/_SUCCESS", *(f"{_LARGE}/part-{number:05}" for number in range(_KEYS - 2))}
+    keys = {f"{_LARGE}/", f"{_LARGE}/_SUCCESS", *(f"{_LARGE}/part-{number:05}" for number in range(count - 2))}
     bucket.store.fill(bucket.name, sorted(keys | neighbours))
     for effect in (Effect.CUT_BEFORE, Effect.CUT_AFTER, Effect.CUT_INSIDE):
         bucket.faults.proxy.add(Fault(effect=effect, method="GET", times=2, share=0.2))

@@ -1,4 +1,4 @@
-"""Replications in parts that are killed beside readers: five rounds with all tests, forty in the soak."""
+"""Replications in parts that are killed beside readers: two rounds with all tests, forty in the soak."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.loss.killed_parts import Scene, Seen, reading
 from tests.testbed.hdfs import HdfsCluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
-_ROUNDS, _SOAK_ROUNDS = 5, 40
+_ROUNDS, _SOAK_ROUNDS = 2, 40
 _LOCAL_SECONDS, _HDFS_SECONDS = 0.4, 6.0
 
 

@@ -1,4 +1,4 @@
-"""The crash loop on HDFS: a few rounds by default, a hundred in the soak."""
+"""The crash loop on HDFS: two rounds by default, a hundred in the soak."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.soak.crashes import Crashes, one_round
 
-_ROUNDS, _SOAK_ROUNDS = 5, 100
+_ROUNDS, _SOAK_ROUNDS = 2, 100
 
 
 def _loop(rounds: int, directory: Path, hdfs_dir: str, java_home: Path) -> Crashes:

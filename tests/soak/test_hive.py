@@ -1,4 +1,4 @@
-"""Replications of a table that are killed again and again: three rounds with all tests, thirty in the soak."""
+"""Replications of a table that are killed again and again: one round with all tests, thirty in the soak."""
 
 from __future__ import annotations
 

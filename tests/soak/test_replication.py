@@ -1,4 +1,4 @@
-"""Replications that lose a process: a few rounds with all tests, fifty in the soak."""
+"""Replications that lose a process: one round with all tests, fifty in the soak."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.soak.replication_rounds import OF_DRIVER, Scene, Seen, Victim
 from tests.testbed.hdfs import HdfsCluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
-_ROUNDS, _SOAK_ROUNDS = 3, 50
+_ROUNDS, _SOAK_ROUNDS = 1, 50
 _VICTIMS = pytest.mark.parametrize(
     "victims",
     [OF_DRIVER, (Victim.WORKER,), (Victim.DATANODE,)],

@@ -1,4 +1,4 @@
-"""Replications at the gate that are killed: a few rounds with all tests, twenty in the soak."""
+"""Replications at the gate that are killed: one round with all tests, twenty in the soak."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.soak.validated_rounds import QUALITY, ValidatedRounds
 from tests.testbed.s3 import S3Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
-_ROUNDS, _SOAK_ROUNDS = 2, 20
+_ROUNDS, _SOAK_ROUNDS = 1, 20
 
 
 @pytest.fixture

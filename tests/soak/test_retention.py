@@ -17,7 +17,7 @@ from tests.soak.retention_rounds import Covered, Round
 from tests.soak.s3_place import S3Place
 from tests.testbed.s3 import S3Store
 
-_ROUNDS, _HDFS_ROUNDS, _S3_ROUNDS = 20, 10, 3
+_ROUNDS, _HDFS_ROUNDS, _S3_ROUNDS = 10, 5, 2
 _SOAK_ROUNDS, _HDFS_SOAK_ROUNDS, _S3_SOAK_ROUNDS = 2000, 300, 150
 
 
