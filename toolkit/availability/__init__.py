@@ -1,6 +1,6 @@
 """Instances of a feed on a cluster: whether they exist, and whether they may be read (DESIGN section 3)."""
 
-from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry, no_metastore
+from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry, no_ingested, no_metastore
 from toolkit.availability.path_instances import PathInstances
 from toolkit.availability.presence import is_ready, is_there
 from toolkit.availability.state import DataState, FeedInstances, FoundInstance
@@ -18,5 +18,6 @@ __all__ = [
     "TableInstances",
     "is_ready",
     "is_there",
+    "no_ingested",
     "no_metastore",
 ]

@@ -54,6 +54,16 @@ def no_metastore(cluster: Cluster) -> Metastore:
     raise NoRegistry(cluster=cluster.name)
 
 
+def no_ingested(feed: Feed, cluster: Cluster) -> FeedInstances:
+    """Refuse to read the instances of an ingested feed.
+
+    Raises:
+        NotImplementedYet: always.
+    """
+    what, instead = f"a look at an ingested table on {cluster.name} from here", "read the Iceberg table itself"
+    raise NotImplementedYet(what=what, instead=instead, where=f"feed {feed.name}")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataAccess:
     """Read access to the data of feeds; it changes only what any user of a store changes.
@@ -61,10 +71,12 @@ class DataAccess:
     Attributes:
         stores: the store that a path is on.
         metastores: that of a cluster, for reading; it raises `NoRegistry` and `CatalogError`.
+        ingested: the reader of an ingested feed's instances on a cluster.
     """
 
     stores: Callable[[CanonicalPath], FileSystem]
     metastores: Callable[[Cluster], Metastore] = no_metastore
+    ingested: Callable[[Feed, Cluster], FeedInstances] = no_ingested
 
     def instances_of(self, feed: Feed, cluster: Cluster) -> FeedInstances:
         """Return the reader of a feed's instances on a cluster; no store is asked yet.
@@ -74,15 +86,14 @@ class DataAccess:
             cluster: one of its clusters, whose own store or metastore is read.
 
         Raises:
-            NotImplementedYet: the feed has an ingest there, or the data location a glob.
+            NotImplementedYet: the data location has a glob.
             NoRegistry: the feed has a table, and the cluster no metastore.
             CatalogError: the metastore cannot be opened.
             UnknownName: the feed is not on that cluster.
             ElError: a template is malformed.
         """
         if feed.cluster(cluster.name).ingest is not None:
-            what, instead = f"availability of an ingested table on {cluster.name}", "read the Iceberg table itself"
-            raise NotImplementedYet(what=what, instead=instead, where=f"feed {feed.name}")
+            return self.ingested(feed, cluster)
         stored = FeedStorage.of(feed, cluster)
         if stored.table is not None:
             return self._partitions(feed, cluster, stored.table)

@@ -39,6 +39,7 @@ class FoundInstance:
         files: directly in it, without the flag; None where that would cost more calls: it has directories, or many.
         bytes: of those files; None as well.
         modified: the last change of those files, UTC; None as well, and where there is no file.
+        rows: of an ingested table; else None.
     """
 
     instant: datetime
@@ -48,6 +49,7 @@ class FoundInstance:
     files: int | None = None
     bytes: int | None = None
     modified: datetime | None = None
+    rows: int | None = None
 
 
 class FeedInstances(Protocol):

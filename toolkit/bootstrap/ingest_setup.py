@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,10 +21,11 @@ from toolkit.ingest.port import IngestColumn, TableSpec
 from toolkit.ingest.writer_loading import built_in_writer
 from toolkit.ingest.writer_progress import WriterProgress
 from toolkit.ingest_job.connected_table import ConnectedTable
+from toolkit.ingest_job.feed_instances import IngestedInstances
 from toolkit.ingest_job.targets import CommitLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from toolkit.bootstrap.action_context import ActionContext
     from toolkit.clock import Clock
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from toolkit.entities.ingest import IcebergSettings, Ingest, RecordFormat
     from toolkit.ingest.batch import FillRows
     from toolkit.ingest.connection import Connection
+    from toolkit.ingest.port import IngestTable
     from toolkit.ingest.settlement import IngestEvents
     from toolkit.ingest_job.instances import IngestInstances
     from toolkit.ingest_job.source import IngestSource, Stores
@@ -72,6 +75,28 @@ def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluste
             bytes=ingest.target_file_bytes,
         ),
     )
+
+
+def reader_of_ingested(variables: Variables, feed: Feed, cluster: Cluster) -> IngestedInstances:
+    """Return the reader of the instances of an ingested feed; nothing is opened yet.
+
+    Raises:
+        NotIngested: the cluster has no catalog.
+        MissingVariable: the password of the catalog is not in the environment.
+    """
+    ingest = feed.cluster(cluster.name).ingest
+    if ingest is None or cluster.interfaces.iceberg is None:
+        raise NotIngested(feed=feed.name, why=f"needs ingest and interfaces.iceberg on cluster {cluster.name}")
+    address = _address(feed.name, cluster.interfaces.iceberg, cluster, variables)
+    instances = instances_of(feed, cluster, ingest.event_time)
+    namespace, table = instances.table.database, instances.table.table
+
+    @contextmanager
+    def opened() -> Iterator[IngestTable]:
+        with closing(open_catalog(address, is_look=True)) as catalog:
+            yield catalog.open(namespace, table)
+
+    return IngestedInstances(instances=instances, name=f"{address.name}.{namespace}.{table}", open_table=opened)
 
 
 def _address(feed: str, catalog: IcebergSettings, cluster: Cluster, variables: Variables) -> CatalogAddress:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
-from toolkit.availability import DATA_ERRORS, DataAccess, DataError
+from toolkit.availability import DATA_ERRORS, DataError
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.catalogs import catalog_for_reading
+from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, affected_by
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import late_checks
@@ -27,6 +27,7 @@ from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
+    from toolkit.availability import DataAccess
     from toolkit.bootstrap.ledger_use import FirstWrite
     from toolkit.clock import Clock
     from toolkit.ledger.database import Ledger
@@ -198,7 +199,7 @@ class LateWiring(ProcessWiring):
         """Look at several instances at once; a store that fails for one says nothing of the others."""
         pool = WorkerPool(_LOOKS_AT_ONCE, "feedctl-look")
         work = self.context.look(self.context.process)
-        data = DataAccess(stores=work.stores, metastores=catalog_for_reading)
+        data = data_access(work.stores, self.context.variables)
         try:
             found = list(pool.map(lambda due: (due, _looked(due, read.get(due.run_id, []), data)), checks))
         finally:

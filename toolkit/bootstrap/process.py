@@ -14,6 +14,7 @@ from toolkit.actions.runner import Targets
 from toolkit.availability import NoRegistry
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import catalog_for_reading
+from toolkit.bootstrap.ingested_data import ingested_instances
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
@@ -133,6 +134,7 @@ class ProcessWiring:
             clock=self.clock,
             engines=self.engines,
             metastores=catalog_for_reading,
+            ingested=partial(ingested_instances, self.context.variables),
             workplace=place,
             prepare=self._prepare,
             aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,

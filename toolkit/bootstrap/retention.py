@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.availability import DataAccess
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
-from toolkit.bootstrap.catalogs import catalog_for_reading, open_catalog
+from toolkit.bootstrap.catalogs import open_catalog
+from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.entities.not_implemented import Area
 from toolkit.planning.delete_limits import DeleteLimits
@@ -82,7 +82,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
 
 
 def _temporary(context: ActionContext, ledger: Ledger) -> TemporaryData:
-    data = DataAccess(stores=context.look(context.process).stores, metastores=catalog_for_reading)
+    data = data_access(context.look(context.process).stores, context.variables)
     return TemporaryData(
         repository=context.repository, ledger=ledger, data=data, fingerprint=partial(fingerprint_at, data)
     )

@@ -46,6 +46,7 @@ def _print_data(repository: Repository, feed: Feed, flags: InstanceFlags, output
     from toolkit.management.data import DataRange, instance_data
     from toolkit.management.locations import chosen_clusters
     from toolkit.rendering.instances import DATA_COLUMNS, DATA_STYLES, data_document, data_rows
+    from toolkit.variables import process_variables
 
     flags.require_no_choice(but=("filter_by", "limit"))
     filters = filters_of(flags.filter_by or (), DataState)
@@ -55,7 +56,7 @@ def _print_data(repository: Repository, feed: Feed, flags: InstanceFlags, output
         requested=requested_range(flags), now=SystemClock().now(), most=flags.limit, states=filters.statuses
     )
     clusters = chosen_clusters(repository, feed, wanted_clusters(flags.cluster, filters.clusters))
-    look = reader_of(repository)
+    look = reader_of(repository, process_variables())
     found = instance_data(feed, clusters, wanted, lambda name: look(feed, repository.cluster(name)))
     rows, problems = data_rows(found), [each.problem for each in found.clusters if each.problem is not None]
     nothing = "nothing could be looked at" if problems else "no such instances"

@@ -26,12 +26,13 @@ def print_triage(name: str, time: str, cluster: str | None, repo: AnswerFlags) -
     from toolkit.management.locations import chosen_clusters, runnable
     from toolkit.management.triage import triage
     from toolkit.rendering.triage import triage_document, write_triage
+    from toolkit.variables import process_variables
 
     instant = instant_of("--time", time)
     with repo.opened(writing=False) as (ledger, repository):
         entity = runnable(repository, name)
         clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))
-        read = reader_of(repository)
+        read = reader_of(repository, process_variables())
 
         @cache
         def look(feed: str, on: str) -> FeedInstances:

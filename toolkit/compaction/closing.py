@@ -140,7 +140,7 @@ def announcing(target: CompactTarget, instances: Mapping[str, int]) -> LedgerWri
 
 
 def _announce(tx: Transaction, target: CompactTarget, key: str, size: int) -> None:
-    uri = partition_uri(target, parse_instant(key))
+    uri = target.instances.partition_uri(target.name, parse_instant(key))
     instance = FeedInstance(feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
     site = Site(name=target.entity, cluster=target.cluster)
     try:
@@ -148,10 +148,3 @@ def _announce(tx: Transaction, target: CompactTarget, key: str, size: int) -> No
     except UnknownProcess:  # no step reads it
         new = NewEvent(kind=EventKind.AVAILABLE, feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
         events.append(tx, [new])
-
-
-def partition_uri(target: CompactTarget, instance: datetime) -> str:
-    """Return the name of an instance's partition: the table and the values of its partition columns."""
-    instances = target.instances
-    pairs = zip(instances.partition_columns, instances.partition(instance), strict=True)
-    return f"{target.name}/" + "/".join(f"{key}={value}" for key, value in pairs)

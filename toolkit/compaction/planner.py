@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from toolkit.actions.progress import Volume
-from toolkit.compaction.closing import files_of_instances, partition_uri
+from toolkit.compaction.closing import files_of_instances
 from toolkit.compaction.targets import CLOSE, EXPIRE, MERGE, REMOVE, CompactDetail, CompactItem, CompactPlan
 from toolkit.el import OutOfRange, format_instant, parse_instant, shift
 from toolkit.ingest.committer import EXPIRE_EVERY
@@ -99,7 +99,8 @@ class CompactPlanner:
                     yield replace(self._item(MERGE, instance), files=tuple(group))
 
     def _item(self, kind: str, instance: datetime) -> CompactItem:
-        uri = partition_uri(self.plan.target, instance)
+        target = self.plan.target
+        uri = target.instances.partition_uri(target.name, instance)
         return CompactItem(kind=kind, uri=uri, instance_key=format_instant(instance))
 
     def _left_over(self) -> Sequence[UnreferencedFile]:

@@ -69,6 +69,11 @@ class IngestInstances:
         """Return the values of the partition columns of an instance."""
         return tuple(self.table.render(instance).values())
 
+    def partition_uri(self, table: str, instance: datetime) -> str:
+        """Return the name of an instance's partition: the table and the values of its partition columns."""
+        pairs = zip(self.partition_columns, self.partition(instance), strict=True)
+        return f"{table}/" + "/".join(f"{key}={value}" for key, value in pairs)
+
     def instance_of(self, partition: Partition) -> datetime | None:
         """Return the instance of a partition; None: it is of none."""
         period = self.table.period_of(dict(zip(self.partition_columns, partition, strict=True)))

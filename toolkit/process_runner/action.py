@@ -10,7 +10,7 @@ from toolkit.actions.action import Action, Applied, Batch, Recovery, RunContext,
 from toolkit.actions.hold_watch import HoldCheckFailed
 from toolkit.actions.model import Problem
 from toolkit.actions.output_leases import EVICTION_UNDER_WAY
-from toolkit.availability import DATA_ERRORS, DataAccess
+from toolkit.availability import DATA_ERRORS, DataAccess, no_ingested
 from toolkit.el import ElError, is_name
 from toolkit.entities import Engine
 from toolkit.ledger.jobs.steps import steps_of
@@ -42,9 +42,10 @@ from toolkit.programs.port import StepEngine, StepMark
 
 if TYPE_CHECKING:
     from toolkit.actions.guard import Condition
+    from toolkit.availability import FeedInstances
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
-    from toolkit.entities import Cluster
+    from toolkit.entities import Cluster, Feed
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.jobs.rows import StepRun
     from toolkit.ledger.runs.items import Item
@@ -66,6 +67,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         engines: what runs steps.
         workplace: where they run.
         metastores: that of a cluster, for reading.
+        ingested: reader of an ingested feed's instances.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
         prepare: what may stand against removing outputs before the first step.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
@@ -81,6 +83,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     prepare: PrepareRules
     aliases: DatasetAliases | None = None
     temporary: TemporaryFeeds | None = None
+    ingested: Callable[[Feed, Cluster], FeedInstances] = no_ingested
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -179,7 +182,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             made = batch.made or made if isinstance(batch, StepBatch) else made
 
     def _data(self, work: RunContext) -> DataAccess:
-        return DataAccess(stores=work.stores, metastores=self.metastores)
+        return DataAccess(stores=work.stores, metastores=self.metastores, ingested=self.ingested)
 
 
 def _batch(runner: StepRunner, positions: range, initial: InitialState, made: Made) -> InstanceBatch:

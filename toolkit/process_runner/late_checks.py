@@ -16,7 +16,7 @@ from toolkit.ledger.late_checks import MadeCheck, OpenInstance
 from toolkit.ledger.vocabulary import LateCheckResult
 from toolkit.planning.late_schedule import LateSchedule, late_schedule
 from toolkit.planning.partition_address import SCHEME
-from toolkit.process_runner.late_fingerprint import fingerprint_at
+from toolkit.process_runner.late_fingerprint import fingerprint_of_input
 from toolkit.runs.errors import RunKilled
 from toolkit.runs.recorder import message_text, path_text
 
@@ -275,7 +275,9 @@ def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedI
         flag = due.site.feeds[wanted.feed].availability_flag or ""
         if wanted.optional and not each.fingerprint.files and not _is_whole(data, address, flag):
             continue  # it was left out, and still would be: a run would read what the last one read
-        now = fingerprint_at(data, due.site.cluster, address, wanted.partition or "")
+        now = fingerprint_of_input(
+            data, due.site, wanted.feed, parse_instant(each.instance_key), wanted.partition or ""
+        )
         if now.digest != each.fingerprint.digest:
             found.append(LateInput(read=replace(each, feed=wanted.feed, uri=path_text(address)), now=now))
     return CheckedInstance(due=due, late=tuple(found))

@@ -13,7 +13,7 @@ from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import partition_names_of
 from toolkit.el import EPOCH, CanonicalPath, format_instant
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile, ReadInput
-from toolkit.planning.instance_storage import PartitionExpression
+from toolkit.planning.instance_storage import FeedStorage, PartitionExpression
 from toolkit.planning.late_schedule import watched_inputs
 from toolkit.planning.partition_address import SCHEME, PartitionAddress
 from toolkit.runs.recorder import path_text
@@ -81,10 +81,26 @@ def _read(
             instance_key=format_instant(instance.instant),
             uri=path_text(address),
             looked_at=now(),
-            fingerprint=fingerprint_at(data, site.cluster, address, planned.partition)
+            fingerprint=fingerprint_of_input(data, site, planned.storage.feed, instance.instant, planned.partition)
             if instance.instant in read
             else Fingerprint.of(()),
         )
+
+
+def fingerprint_of_input(
+    data: DataAccess, site: ProcessSite, feed: str, instant: datetime, partition: str = ""
+) -> Fingerprint:
+    """Return the fingerprint of an instance of a feed that a process reads; arguments and errors as `fingerprint_at`.
+
+    Of an ingested feed it is the number of rows: a commit adds some, and merging files leaves it as it is.
+    """
+    entity = site.feeds[feed]
+    if entity.cluster(site.cluster.name).ingest is None:
+        storage = FeedStorage.of(entity, site.cluster)
+        return fingerprint_at(data, site.cluster, site.uri(storage, storage.at(instant)), partition)
+    found = data.instances_of(entity, site.cluster).look(instant)
+    rows = [ListedFile(name="rows", size=found.rows, modified=EPOCH)] if found.rows else []
+    return Fingerprint.of(rows)
 
 
 def fingerprint_at(data: DataAccess, cluster: Cluster, address: str, partition: str = "") -> Fingerprint:

@@ -230,7 +230,8 @@ def _read_places(
     cluster, table = site.cluster, read.storage.table
     for instance in read.instances:
         yield from map(cluster.place, instance.paths.values())
-        if table is not None and instance.partition is not None:
+        is_ingested = site.feeds[read.storage.feed].cluster(cluster.name).ingest is not None
+        if table is not None and instance.partition is not None and not is_ingested:  # that one is no Hive table
             name = TableName(table.database, table.table)
             yield from written_places(metastores(cluster), name, instance.partition, cluster.place).places
 

@@ -15,7 +15,7 @@ from toolkit.process_runner.prepare import unprepared_table
 from toolkit.process_runner.staging_places import unvalidated_table
 
 if TYPE_CHECKING:
-    from toolkit.entities import Process, Repository
+    from toolkit.entities import Feed, Process, Repository
     from toolkit.errors import NotImplementedYet
 
 
@@ -124,8 +124,12 @@ def unsupported(site: ProcessSite) -> NotImplementedYet | NoRegistry | None:
         return unvalidated
     if (unprepared := unprepared_table(site)) is not None:
         return unprepared
-    has_table = any(site.feeds[name].table_on(site.cluster.name) is not None for name in feeds_of(site))
+    has_table = any(_is_in_metastore(site.feeds[name], site.cluster.name) for name in feeds_of(site))
     return NoRegistry(cluster=site.cluster.name) if has_table and site.cluster.interfaces.registry is None else None
+
+
+def _is_in_metastore(feed: Feed, cluster: str) -> bool:
+    return feed.table_on(cluster) is not None and feed.cluster(cluster).ingest is None
 
 
 def feeds_of(site: ProcessSite) -> tuple[str, ...]:

@@ -177,5 +177,5 @@ def test_the_table_of_a_feed_with_ingest_is_not_looked_for_in_the_hive_metastore
     feed = table_feed("clicks", "catalog:db:clicks#ds=${YEAR}-${MONTH}-${DAY}")
     ingest = Ingest(format=RecordFormat(type=RecordType.JSON), columns=(), event_time="ts")
     ingested = replace(feed, clusters=tuple(replace(each, ingest=ingest) for each in feed.clusters))
-    with pytest.raises(NotImplementedYet, match="feed clicks: availability of an ingested table on primary"):
+    with pytest.raises(NotImplementedYet, match="feed clicks: a look at an ingested table on primary"):
         DataAccess(stores=lambda _: MemoryFileSystem()).instances_of(ingested, cluster())

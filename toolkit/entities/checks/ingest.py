@@ -55,16 +55,14 @@ def check_catalog(feed: Feed, context: Context) -> Iterator[Violation]:
 
 
 def check_process(process: Process, context: Context) -> Iterator[Violation]:
-    """A process neither reads nor writes the table of a feed with ingest: its instances are not closed yet."""
+    """A process does not write the table of a feed with ingest: its commits would not be those of its writers."""
     here = {each.name for each in process.clusters}
     for pointer, feed_name in named_feeds(process):
         feed = context.feeds.get(feed_name)
         ingested = [] if feed is None else [each.name for each in feed.clusters if each.ingest and each.name in here]
-        if ingested:
-            message = (
-                f"the feed {feed_name} has an ingest on {ingested[0]}, and processes cannot wait for its table yet"
-            )
-            yield _violation(pointer, message, "read the table in the process without naming it here")
+        if ingested and pointer[0] == "outputs":
+            message = f"the feed {feed_name} has an ingest on {ingested[0]}, which alone writes its table"
+            yield _violation(pointer, message, "write another table, or pass the rows to the ingest")
 
 
 def _column_findings(feed: Feed, each: FeedCluster, ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:

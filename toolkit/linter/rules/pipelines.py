@@ -44,9 +44,9 @@ class Pipelines:
         return self.complete and feed.name not in self.hidden
 
     def made_on(self, feed: Feed) -> frozenset[str]:
-        """The clusters on which a process makes the feed, or an import does."""
-        imported = {each.name for each in feed.clusters if each.import_ is not None}
-        return frozenset(imported | {cluster for _, cluster in self.makers.get(feed.name, ())})
+        """The clusters on which a process makes the feed, or an import or an ingest does."""
+        others = {each.name for each in feed.clusters if each.import_ is not None or each.ingest is not None}
+        return frozenset(others | {cluster for _, cluster in self.makers.get(feed.name, ())})
 
 
 @remembered
