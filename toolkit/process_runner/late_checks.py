@@ -271,13 +271,12 @@ def look(due: DueCheck, read: Iterable[ReadInput], data: DataAccess) -> CheckedI
     for each in read:
         if each.input not in inputs or late is None or each.input not in late.inputs:
             continue
-        wanted, address = inputs[each.input], due.site.input_uri(each.input, parse_instant(each.instance_key))
+        wanted, at = inputs[each.input], parse_instant(each.instance_key)
+        address = due.site.input_uri(each.input, at)
         flag = due.site.feeds[wanted.feed].availability_flag or ""
         if wanted.optional and not each.fingerprint.files and not _is_whole(data, address, flag):
             continue  # it was left out, and still would be: a run would read what the last one read
-        now = fingerprint_of_input(
-            data, due.site, wanted.feed, parse_instant(each.instance_key), wanted.partition or ""
-        )
+        now = fingerprint_of_input(data, due.site, wanted.feed, at, wanted.partition or "")
         if now.digest != each.fingerprint.digest:
             found.append(LateInput(read=replace(each, feed=wanted.feed, uri=path_text(address)), now=now))
     return CheckedInstance(due=due, late=tuple(found))
@@ -287,8 +286,7 @@ def _is_whole(data: DataAccess, address: str, flag: str) -> bool:
     """Return whether an instance may be read; partitions have no flag, and an absent partition has no file."""
     if address.startswith(SCHEME):
         return True
-    path = CanonicalPath.parse(address)
-    return is_ready(data.stores(path), path, flag)
+    return is_ready(data.stores(path := CanonicalPath.parse(address)), path, flag)
 
 
 def noted(late: CheckedInstance, guard: Guard) -> LedgerWrite:
