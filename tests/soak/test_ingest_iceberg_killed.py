@@ -90,7 +90,7 @@ def test_files_are_in_the_table_once_after_many_kills(repo: CatalogRepo) -> None
             own = [f"{number}-{file}-{each}" for each in range(chance.randint(1, _RECORDS))]
             repo.put(f"{number:03}-{file}.json", own)
             expected.update(own)
-        midway += repo.kill_after(chance.uniform(0.5, 3))
+        midway += repo.kill_after(chance.uniform(1, 6))
         if chance.random() < 0.2:
             assert repo.run()["exit"] == 0
             assert repo.words == expected, f"round {number}"
@@ -112,7 +112,7 @@ def test_standard_input_is_in_the_table_once_after_many_kills(repo: CatalogRepo)
             ("--stdin", "--stdin-name", str(kills)),
         )
         for _ in range(chance.randint(1, 5)):
-            midway += repo.kill_after(chance.uniform(0.5, 3), *options, given=given)
+            midway += repo.kill_after(chance.uniform(1, 6), *options, given=given)
             kills += 1
         assert repo.run(*options, given=given)["exit"] == 0
         assert repo.words == expected, f"after {kills} kills"
