@@ -107,17 +107,35 @@ def test_files_of_killed_and_lapsed_writers_go_and_no_others(tmp_path: Path) -> 
         ledger.commit()
     names = {"aborted": aborted, "open": aborted - 1, "unknown": 10**9}
     files = {key: data / f"feedctl-{number}-1-00000.parquet" for key, number in names.items()}
-    files["old"] = data / "spark-0001.parquet"
+    files["old"] = data / "feedctl-merged-7-0.parquet"
+    files["foreign"] = data / "part-00000.parquet"
     for each in files.values():
         each.write_bytes(b"x")
-    os.utime(files["old"], (time.time() - 2 * 86400,) * 2)
+    for key in ("old", "foreign"):
+        os.utime(files[key], (time.time() - 4 * 86400,) * 2)
     result = repo.run(action="compact", at="2026-03-20T00:15Z")
     assert [each["uri"].rpartition("/")[2] for each in result["items"] if each["kind"] == "remove"] == [
         files["aborted"].name,
         files["old"].name,
     ]
-    assert {key for key, each in files.items() if each.exists()} == {"open", "unknown"}
+    assert {key for key, each in files.items() if each.exists()} == {"open", "unknown", "foreign"}
     assert repo.words == Counter("xy")
+
+
+def test_a_table_whose_catalog_was_restored_is_left_alone(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    repo.put("a.json", ["x"])
+    assert repo.run()["exit"] == 0
+    saved = (tmp_path / "catalog.db").read_bytes()
+    repo.put("b.json", ["y"])
+    assert repo.run()["exit"] == 0
+    (tmp_path / "catalog.db").write_bytes(saved)
+    for each in (tmp_path / "warehouse").rglob("*.*"):
+        os.utime(each, (time.time() - 9 * 86400,) * 2)
+    files = sorted((tmp_path / "warehouse").rglob("*.*"))
+    result = repo.run(action="compact")
+    assert (result["exit"], result["feeds"][0]["failure"]["code"]) == (1, "table_is_behind")
+    assert sorted((tmp_path / "warehouse").rglob("*.*")) == files
 
 
 @pytest.mark.extended

@@ -89,9 +89,15 @@ class CompactAction:
         if target.held:
             return replace(blank, skipped=Problem(code=SkipReason.HELD, message=target.held))
         try:
+            last_fence = self._last_fence(target.name)
             with target.open_table() as table:
                 planner = CompactPlanner(
-                    plan=blank, table=table, nominal=self.nominal, now=self.now(), decided=self._decided
+                    plan=blank,
+                    table=table,
+                    nominal=self.nominal,
+                    now=self.now(),
+                    never_committed=self._never_committed,
+                    last_fence=last_fence,
                 )
                 return planner.planned()
         except NoSuchIngestTable:
@@ -102,9 +108,13 @@ class CompactAction:
             code = str(getattr(error, "code", "failed"))
             return replace(blank, failed=Problem(code=code, message=str(error)))
 
-    def _decided(self, transactions: Collection[int]) -> Collection[int]:
+    def _never_committed(self, transactions: Collection[int]) -> Collection[int]:
         ledger = self.ledger
-        return () if ledger is None else ledger.read(lambda tx: ingest.decided(tx, transactions))
+        return () if ledger is None else ledger.read(lambda tx: ingest.never_committed(tx, transactions))
+
+    def _last_fence(self, table: str) -> int:
+        ledger = self.ledger
+        return 0 if ledger is None else ledger.read(lambda tx: ingest.last_committed_fence(tx, table))
 
     def limit(self, plans: Sequence[CompactPlan], work: RunContext) -> tuple[Sequence[CompactPlan], None]:
         """Return the plans: nothing that a snapshot refers to is removed, so that there is no limit."""

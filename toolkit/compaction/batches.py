@@ -12,7 +12,7 @@ from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.compaction.closing import Closing, announcing, files_of_instances
-from toolkit.compaction.planner import removable
+from toolkit.compaction.planner import removable, require_not_behind
 from toolkit.el import format_instant
 from toolkit.errors import Failed, FeedctlError
 from toolkit.ingest.committer import EXPIRE_EVERY, KEPT, REPLACED_KEPT
@@ -46,10 +46,6 @@ class FilesAreReplaced(Failed):
     def __init__(self, *, table: str, uri: str) -> None:
         self.table, self.uri = table, uri
         super().__init__(f"{uri} is not a file of {table} any more: another engine replaced it; nothing was merged")
-
-
-def _nothing(base: TableState, properties: Mapping[str, str]) -> None:
-    del base, properties
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,10 +201,16 @@ class RemoveBatch:
         items, ledger = self.run.items(self.positions), self.run.ledger
         ledger.write(lambda tx: ingest.abort_lapsed(tx, table.name))
         files = [each.file for each in items if each.file is not None]
+        last_fence = ledger.read(lambda tx: ingest.last_committed_fence(tx, table.name))
+
+        def require_known(base: TableState, properties: Mapping[str, str]) -> None:
+            del properties
+            require_not_behind(table, base, last_fence)
+
         # The slot makes sure that this is the ledger which the table is written with: its ids are those of the files.
-        self.run.commits(table).commit(_nothing, lambda: True)
+        self.run.commits(table).commit(require_known, lambda: True)
         now = ledger.read(lambda tx: tx.now())
-        allowed = removable(files, lambda ids: ledger.read(lambda tx: ingest.decided(tx, ids)), now)
+        allowed = removable(files, lambda ids: ledger.read(lambda tx: ingest.never_committed(tx, ids)), now)
         self.run.check()
         table.remove_unreferenced(allowed)
         gone = {each.uri for each in allowed}

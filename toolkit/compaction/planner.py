@@ -12,20 +12,46 @@ from toolkit.actions.progress import Volume
 from toolkit.compaction.closing import files_of_instances
 from toolkit.compaction.targets import CLOSE, EXPIRE, MERGE, REMOVE, CompactDetail, CompactItem, CompactPlan
 from toolkit.el import OutOfRange, format_instant, parse_instant, shift
+from toolkit.errors import Failed
 from toolkit.ingest.committer import EXPIRE_EVERY
 from toolkit.ingest.port import WATERMARK_PROPERTY, DataFile, IngestTable, TableState, UnreferencedFile
+from toolkit.ingest.slot import SLOT_PROPERTY
 from toolkit.ingest_job.instances import closed_before
 
 _SMALL = 0.75
 _OWN_FILE = re.compile(r"feedctl-(\d+)-\d+-\d{5}\.parquet")
 """Name of a data file that a writer made, with its transaction."""
-FOREIGN_AGE = timedelta(hours=24)
-"""A data file that is none of a transaction of the ledger may be of a commit under way so long."""
-METADATA_AGE = timedelta(hours=3)
-"""The same of a file of the table's metadata, which is written at the end of a commit."""
+_KNOWN_FILES = {
+    True: re.compile(r"feedctl-[\w.-]+\.parquet"),
+    False: re.compile(r"snap-[\w-]+\.avro|[0-9a-f-]{36}-m\d+\.avro|\d{5,}-[0-9a-f-]{36}\.metadata\.json"),
+}
+"""Names of data files that feedctl makes, and of metadata that any engine makes: no others are removed."""
+LEFT_OVER_AGE = timedelta(days=3)
+"""Files that were part of the table are removed so long after their last change: a catalog that is restored, or a table
+that is dropped by mistake, needs them; it is the default of Iceberg's own procedure."""
 
-Decided = Callable[[Collection[int]], Collection[int]]
-"""Returns which transactions will never be committed, or are, so that no commit of theirs is under way."""
+NeverCommitted = Callable[[Collection[int]], Collection[int]]
+"""Returns which transactions were not, and will never be, committed."""
+
+
+class TableIsBehind(Failed):
+    """Error for a table that lacks commits that the ledger knows: its catalog was restored, or it was made anew.
+
+    Args:
+        table: the table.
+        found: fence of its last commit.
+        expected: of the last commit that the ledger knows.
+    """
+
+    code = "table_is_behind"
+
+    def __init__(self, *, table: str, found: int, expected: int) -> None:
+        self.table, self.found, self.expected = table, found, expected
+        super().__init__(
+            f"{table} was last committed to with slot {found}, and the ledger knows a commit with slot {expected}: the "
+            f"catalog was restored, or the table was made anew; nothing is closed, merged or removed before an ingest "
+            f"has committed to it; restore the lost files first, if you need them"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,18 +63,25 @@ class CompactPlanner:
         table: of it.
         nominal: the instant of the run.
         now: the present instant.
-        decided: see `Decided`.
+        never_committed: see `NeverCommitted`.
+        last_fence: with which the ledger knows a commit, read before the table is looked at.
     """
 
     plan: CompactPlan
     table: IngestTable
     nominal: datetime
     now: datetime
-    decided: Decided
+    never_committed: NeverCommitted
+    last_fence: int = 0
 
     def planned(self) -> CompactPlan:
-        """Return the plan."""
+        """Return the plan.
+
+        Raises:
+            TableIsBehind: the table lacks commits that the ledger knows.
+        """
         state = self.table.state()
+        require_not_behind(self.table, state, self.last_fence)
         closed, closes, notes = closed_before(state), *self._closing(state)
         parts = self._parts(closed)
         due = sorted(each for each in parts if self._closes(each, closed, closes))
@@ -104,27 +137,34 @@ class CompactPlanner:
         return CompactItem(kind=kind, uri=uri, instance_key=format_instant(instance))
 
     def _left_over(self) -> Sequence[UnreferencedFile]:
-        files = self.table.unreferenced()
-        return removable(files, self.decided, self.now)
+        found = removable(self.table.unreferenced(), self.never_committed, self.now)
+        return sorted(found, key=lambda each: each.uri)
 
 
-def removable(files: Sequence[UnreferencedFile], decided: Decided, now: datetime) -> Sequence[UnreferencedFile]:
-    """Return the files that no commit under way can need.
+def require_not_behind(table: IngestTable, state: TableState, last_fence: int) -> None:
+    """Check that a table has the last commit that the ledger knows.
+
+    Raises:
+        TableIsBehind: it has not.
+    """
+    if (found := int(state.properties.get(SLOT_PROPERTY, "0"))) < last_fence:
+        raise TableIsBehind(table=table.name, found=found, expected=last_fence)
+
+
+def removable(
+    files: Sequence[UnreferencedFile], never_committed: NeverCommitted, now: datetime
+) -> Sequence[UnreferencedFile]:
+    """Return the files that no commit and no restored catalog can need, of those whose names are known.
 
     Args:
         files: that nothing refers to.
-        decided: asked after the files were listed; a look at them has to follow before one is removed.
+        never_committed: asked after the files were listed; a look at them has to follow before one is removed.
         now: the present instant.
     """
-    of_file = {each.uri: found for each in files if each.is_data and (found := transaction_of(each.uri)) is not None}
-    over = frozenset(decided(set(of_file.values())))
-    kept = []
-    for each in files:
-        age = now - each.modified
-        is_over = of_file.get(each.uri) in over
-        if is_over or age >= (FOREIGN_AGE if each.is_data else METADATA_AGE):
-            kept.append(each)
-    return kept
+    known = [each for each in files if _KNOWN_FILES[each.is_data].fullmatch(each.uri.rpartition("/")[2])]
+    of_file = {each.uri: found for each in known if each.is_data and (found := transaction_of(each.uri)) is not None}
+    never = frozenset(never_committed(set(of_file.values())))
+    return [each for each in known if of_file.get(each.uri) in never or now - each.modified >= LEFT_OVER_AGE]
 
 
 def transaction_of(uri: str) -> int | None:

@@ -175,16 +175,21 @@ def states(tx: Transaction, transactions: Iterable[int]) -> dict[int, IngestTran
     return found
 
 
-def decided(tx: Transaction, transactions: Collection[int]) -> frozenset[int]:
-    """Return those of the transactions that no commit under way can have: they have a result, or their batch ended."""
+def never_committed(tx: Transaction, transactions: Collection[int]) -> frozenset[int]:
+    """Return those of the transactions that were aborted, or are open in a batch that ended: none will be committed."""
     found: set[int] = set()
-    has_result = _T.state.in_((IngestTransactionState.COMMITTED, IngestTransactionState.ABORTED))
     has_ended = (_B.state != IngestBatchState.OPEN) | (_B.expires_at <= tx.now())
-    is_over = has_result | ((_T.state == IngestTransactionState.OPEN) & has_ended)
+    is_over = (_T.state == IngestTransactionState.ABORTED) | ((_T.state == IngestTransactionState.OPEN) & has_ended)
     for chunk in in_chunks(tuple(transactions)):
         joined = sa.select(_T.transaction_id).join(ingest_batch, _B.batch_id == _T.batch_id)
         found.update(tx.execute(joined.where(is_over, _T.transaction_id.in_(chunk))).scalars())
     return frozenset(found)
+
+
+def last_committed_fence(tx: Transaction, table: str) -> int:
+    """Return the highest fence with which a transaction of a table was committed; 0: none was."""
+    wanted = (_T.state == IngestTransactionState.COMMITTED) & (_T.table_name == table)
+    return int(tx.execute(sa.select(sa.func.max(_T.fence)).where(wanted)).scalar() or 0)
 
 
 def undecided(tx: Transaction, table: str) -> Sequence[IntendedTransaction]:

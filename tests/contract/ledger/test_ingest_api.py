@@ -328,7 +328,7 @@ def test_a_stalled_writer_commits_nothing_after_another_resolved_it(site: Site, 
             other = CommitSlots(table=site.table, ledger=_late(site.ledger))
             fence, left = other.acquire(_soon())
             assert [each.transaction_id for each in left] == [batch.opened.transactions[0]]
-            assert other.resolve(left, fence, lambda *_: (), _soon()) == frozenset()
+            assert other.resolve(left, fence, lambda *_: None, _soon()) == frozenset()
 
     site.table.before = steal
     batch.begin()
