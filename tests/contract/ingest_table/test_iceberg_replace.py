@@ -1,0 +1,102 @@
+"""Data files of an Iceberg table are merged and replaced, and files that are left over are told from all others."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
+from toolkit.ingest.errors import CommitConflict, StoreFailed
+from toolkit.ingest.iceberg import IcebergCatalog
+from toolkit.ingest.iceberg_table import IcebergTable
+from toolkit.ingest.port import UnreferencedFile
+
+HOUR = timedelta(hours=1)
+
+
+def values(table: IcebergTable) -> list[int]:
+    """Return the values of all rows, sorted."""
+    return sorted(table.catalog.load_table(table.identifier).scan().to_arrow()["a"].to_pylist())
+
+
+def with_commits(catalog: IcebergCatalog, number: int, name: str = "clicks") -> IcebergTable:
+    """Return a table with commits."""
+    table = catalog.create("web", name, SPEC)
+    for each in range(1, number + 1):
+        commit_one(table, each)
+    return table
+
+
+def test_files_of_a_partition_are_replaced_by_one_with_the_same_rows(catalog: IcebergCatalog) -> None:
+    table = with_commits(catalog, 4)
+    old, base = table.files([("01",)]), table.state()
+    before, reader = values(table), table.catalog.load_table(table.identifier).scan()
+    merged = table.merged(old, "feedctl-merged-1-0")
+    assert (merged.rows, merged.partition, values(table)) == (8, ("01",), before)
+    table.replace(old, [merged], {"feedctl.slot": "9"}, base)
+    assert [each.uri for each in table.files([("01",)])] == [merged.uri]
+    assert (values(table), table.state().properties["feedctl.slot"]) == (before, "9")
+    later = datetime.now(tz=UTC) + HOUR
+    table.expire(older_than=later, keep_since=None, keep_last=1)
+    assert sorted(reader.to_arrow()["a"].to_pylist()) == before
+
+
+def test_a_replacement_on_another_state_or_of_files_that_are_gone_conflicts(catalog: IcebergCatalog) -> None:
+    table = with_commits(catalog, 2)
+    old, base = table.files([("01",)]), table.state()
+    merged = table.merged(old, "feedctl-merged-1-0")
+    commit_one(table, 3)
+    with pytest.raises(CommitConflict):
+        table.replace(old, [merged], {}, base)
+    table.replace(old, [merged], {}, table.state())
+    with pytest.raises(CommitConflict):
+        table.replace(old, [merged], {}, table.state())
+    with pytest.raises(CommitConflict):
+        table.merged(old, "feedctl-merged-1-1")
+    assert values(table) == sorted(ROWS["a"].to_pylist() * 3)
+
+
+def test_a_partition_that_is_replaced_by_nothing_is_empty(catalog: IcebergCatalog) -> None:
+    table = with_commits(catalog, 2)
+    table.replace(table.files([("01",)]), [], {}, table.state())
+    assert (values(table), table.files([("01",)])) == ([2, 2], [])
+
+
+def test_only_files_without_a_snapshot_are_left_over(catalog: IcebergCatalog) -> None:
+    table, other = with_commits(catalog, 3), with_commits(catalog, 1, "views")
+    assert {each.is_data for each in table.unreferenced()} <= {False}
+    (left,) = table.write(ROWS.slice(0, 1), "feedctl-9-1")
+    found = [each for each in table.unreferenced() if each.is_data]
+    assert [(each.uri, each.bytes) for each in found] == [(left.uri, left.bytes)]
+    for used in (other.files()[0], table.files()[0]):
+        wrong = UnreferencedFile(uri=used.uri, bytes=1, modified=found[0].modified, is_data=True)
+        with pytest.raises(CommitConflict):
+            table.remove_unreferenced([*found, wrong])
+    assert [each for each in table.unreferenced() if each.is_data] == found
+    table.remove_unreferenced(found)
+    table.remove_unreferenced(found)
+    assert not [each for each in table.unreferenced() if each.is_data]
+    assert len(values(table)) == 9
+
+
+def test_files_stay_while_the_snapshot_before_their_replacement_is_kept(catalog: IcebergCatalog) -> None:
+    table = with_commits(catalog, 3)
+    old = table.files([("01",)])
+    table.replace(old, [table.merged(old, "feedctl-merged-1-0")], {}, table.state())
+    later = datetime.now(tz=UTC) + HOUR
+    table.expire(older_than=later, keep_since=None, keep_last=1, replaced_since=later - 6 * HOUR)
+    assert not [each for each in table.unreferenced() if each.is_data]
+    table.expire(older_than=later, keep_since=None, keep_last=1, replaced_since=later + HOUR)
+    assert sorted(each.uri for each in table.unreferenced() if each.is_data) == sorted(each.uri for each in old)
+
+
+def test_a_table_with_another_below_it_is_refused(catalog: IcebergCatalog) -> None:
+    table = with_commits(catalog, 1)
+    location = table.catalog.load_table(table.identifier).location().removeprefix("file://")
+    nested = Path(location) / "data/inner/metadata"
+    nested.mkdir(parents=True)
+    (nested / "00000-x.metadata.json").write_text("{}")
+    with pytest.raises(StoreFailed, match="another table is below"):
+        table.unreferenced()
