@@ -1,6 +1,6 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-triggers test test-all test-extended lint soak bench testbed docs dist lock spark35 clean java
+.PHONY: help install demo demo-triggers demo-ingest test test-all test-extended lint soak bench testbed docs dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 # Where it is set, each process that a test starts, and each worker of pytest, compiles everything anew.
@@ -29,6 +29,9 @@ demo: java install ## the main jobs on local files: evict a month of data by pla
 
 demo-triggers: java install ## data-driven triggers on local files: updates, a skipped producer, polling, a retraction, an expiry (3 minutes)
 	@$(WITH_JAVA) .ci/demo-triggers
+
+demo-ingest: java install ## streaming ingest on local files: kills, Spark counting meanwhile, compaction, an hour that closes and starts a process (2 minutes)
+	@$(WITH_JAVA) .ci/demo-ingest
 
 test: java install ## unit tests, contracts on real servers, one run for each promise; ARGS="-k eviction" passes options to pytest
 	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "not extended and not soak" $(ARGS)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -149,7 +149,7 @@ class Connection:
             is_sibling=True,
         )
 
-    def progress(self, name: str) -> Mapping[str, object] | None:
+    def progress(self, name: str) -> Mapping[str, Any] | None:
         """Look at the table, and return the progress of a named writer; its next commit goes on from there."""
         state = self.table.state()
         self._sequences[name] = sequence_of(state, name)
