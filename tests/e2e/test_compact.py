@@ -139,6 +139,23 @@ def test_a_table_whose_catalog_was_restored_is_left_alone(tmp_path: Path) -> Non
 
 
 @pytest.mark.extended
+def test_files_of_a_dropped_table_stay_where_it_was_made_anew(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    repo.put("a.json", ["x"])
+    assert repo.run()["exit"] == 0
+    repo.catalog().catalog.drop_table(("web", "clicks"))
+    files = sorted((tmp_path / "warehouse").rglob("*.*"))
+    repo.put("b.json", ["y"])
+    assert repo.run()["exit"] == 0
+    for each in files:
+        os.utime(each, (time.time() - 9 * 86400,) * 2)
+    result = repo.run(action="compact")
+    assert [each["kind"] for each in result["items"]] == ["close"]
+    assert "or of one that was dropped" in result["feeds"][0]["notes"][0]
+    assert [each for each in files if not each.exists()] == []
+
+
+@pytest.mark.extended
 def test_replaced_files_stay_for_six_hours(tmp_path: Path) -> None:
     repo = IngestRepo.make(tmp_path)
     words = [f"word{at}" for at in range(90)]

@@ -14,6 +14,7 @@ from toolkit.compaction.targets import CLOSE, EXPIRE, MERGE, REMOVE, CompactDeta
 from toolkit.el import OutOfRange, format_instant, parse_instant, shift
 from toolkit.errors import Failed
 from toolkit.ingest.committer import EXPIRE_EVERY
+from toolkit.ingest.errors import LocationIsShared
 from toolkit.ingest.port import WATERMARK_PROPERTY, DataFile, IngestTable, TableState, UnreferencedFile
 from toolkit.ingest.slot import SLOT_PROPERTY
 from toolkit.ingest_job.instances import closed_before
@@ -88,12 +89,13 @@ class CompactPlanner:
         items = [*self._merges(parts, closes), *(self._item(CLOSE, each) for each in due)]
         if state.snapshots > 2 * EXPIRE_EVERY:
             items.append(CompactItem(kind=EXPIRE, uri=self.table.name))
-        items.extend(CompactItem(kind=REMOVE, uri=each.uri, file=each) for each in self._left_over())
+        left, why = self._left_over()
+        items.extend(CompactItem(kind=REMOVE, uri=each.uri, file=each) for each in left)
         return replace(
             self.plan,
             items=tuple(items),
             detail=CompactDetail(closed_before=closed, closes_before=closes if due else None),
-            notes=tuple(notes),
+            notes=(*notes, *why),
             volume=Volume(files=len(items), bytes=sum(each.bytes for each in items if each.kind == MERGE)),
         )
 
@@ -136,9 +138,13 @@ class CompactPlanner:
         uri = target.instances.partition_uri(target.name, instance)
         return CompactItem(kind=kind, uri=uri, instance_key=format_instant(instance))
 
-    def _left_over(self) -> Sequence[UnreferencedFile]:
-        found = removable(self.table.unreferenced(), self.never_committed, self.now)
-        return sorted(found, key=lambda each: each.uri)
+    def _left_over(self) -> tuple[Sequence[UnreferencedFile], Sequence[str]]:
+        """Return the files that may be removed, and why none may."""
+        try:
+            found = removable(self.table.unreferenced(), self.never_committed, self.now)
+        except LocationIsShared as error:
+            return (), (str(error),)
+        return sorted(found, key=lambda each: each.uri), ()
 
 
 def require_not_behind(table: IngestTable, state: TableState, last_fence: int) -> None:

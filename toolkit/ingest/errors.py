@@ -116,6 +116,24 @@ class StoreFailed(Failed):
         super().__init__(f"a data file of {table} could not be written: {cause}; nothing of it is visible")
 
 
+class LocationIsShared(Failed):
+    """Another table has its metadata at the location of a table, or below it: no file there is left over for certain.
+
+    Args:
+        table: ``catalog.namespace.table``.
+        found: a metadata file of the other table.
+    """
+
+    code = "location_is_shared"
+
+    def __init__(self, *, table: str, found: str) -> None:
+        self.table, self.found = table, found
+        super().__init__(
+            f"no left-over file of {table} is removed: at its location is the metadata file {found} of another table, "
+            f"or of one that was dropped; move the other table away, or remove that file and the data that it names"
+        )
+
+
 class BadRecords(InvalidInput):
     """Records are no rows of the table, and none may be rejected; nothing of them was written.
 

@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, EqualTo, IsNull, Or
 from pyiceberg.io.pyarrow import ArrowScan, PyArrowFileIO, schema_to_pyarrow
 from pyiceberg.manifest import ManifestFile
+from pyiceberg.serializers import FromInputFile
 from pyiceberg.table import FileScanTask, Table
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Operation, Snapshot
 
-from toolkit.ingest.errors import CommitConflict, StoreFailed
+from toolkit.ingest.errors import CommitConflict, LocationIsShared, StoreFailed
 from toolkit.ingest.port import Partition, UnreferencedFile
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -80,7 +81,7 @@ def expirable(
     before = min(older_than, keep_since or older_than) - (_CLOCKS_DIFFER if keep_since else timedelta())
     kept = {ref.snapshot_id for ref in metadata.refs.values()}
     if replaced_since is not None:
-        kept.update(_before_replacements(metadata.snapshots, replaced_since - _CLOCKS_DIFFER))
+        kept.update(_replacements(metadata.snapshots, replaced_since - _CLOCKS_DIFFER))
     ordered = sorted(metadata.snapshots, key=lambda one: (one.sequence_number or 0, one.timestamp_ms))
     return [
         one.snapshot_id
@@ -89,19 +90,21 @@ def expirable(
     ]
 
 
-def _before_replacements(snapshots: Sequence[Snapshot], since: datetime) -> Iterator[int]:
+def _replacements(snapshots: Sequence[Snapshot], since: datetime) -> Iterator[int]:
+    """Yield young replacements and the snapshots before them: without the one nothing says why the other stays."""
     for one in snapshots:
         is_young = one.timestamp_ms >= since.timestamp() * 1000
         parent = one.parent_snapshot_id
         if is_young and parent is not None and one.summary is not None and one.summary.operation in _REPLACES:
-            yield parent
+            yield from (parent, one.snapshot_id)
 
 
 def unreferenced(table: Table) -> Sequence[UnreferencedFile]:
     """List the files below the location of a table to which nothing refers.
 
     Raises:
-        StoreFailed: the store cannot be listed, or another table is below the location.
+        StoreFailed: the store cannot be listed.
+        LocationIsShared: another table is at the location, or below it.
         OSError: the store refuses.
     """
     system, base = _place(table)
@@ -110,12 +113,22 @@ def unreferenced(table: Table) -> Sequence[UnreferencedFile]:
         for each in system.get_file_info(pf.FileSelector(base, allow_not_found=True, recursive=True))
         if each.type is pf.FileType.File and not _is_elsewhere(system, base, each.path)
     ]
-    for each in found:
-        if each.path.endswith(".metadata.json") and each.path.rpartition("/")[0] != f"{base}/metadata":
-            cause = f"another table is below its location: {each.path}; nothing can be said to be left over"
-            raise StoreFailed(table=".".join(table.name()), cause=cause)
     used = _referenced(table)
-    return [_described(table, base, each) for each in found if each.path not in used]
+    left = [_described(table, base, each) for each in found if each.base_name not in used]
+    for each in left:
+        if each.uri.endswith(".metadata.json") and not _is_of(table, each.uri):
+            raise LocationIsShared(table=".".join(table.name()), found=each.uri)
+    return left
+
+
+def _is_of(table: Table, metadata: str) -> bool:
+    """Return whether a metadata file is one of the table, or of none since it is gone or was not written to its end."""
+    if metadata.rpartition("/")[0] != f"{table.location().rstrip('/')}/metadata":
+        return False
+    with suppress(FileNotFoundError, ValueError):
+        found = FromInputFile.table_metadata(table.io.new_input(metadata))
+        return found.table_uuid == table.metadata.table_uuid
+    return True
 
 
 def remove_unreferenced(table: Table, files: Sequence[UnreferencedFile]) -> None:
@@ -130,7 +143,7 @@ def remove_unreferenced(table: Table, files: Sequence[UnreferencedFile]) -> None
     for each in files:
         path = _path(each.uri)
         is_below = path.startswith(f"{base}/") and ".." not in path.split("/")
-        if path in used or not is_below or _is_elsewhere(system, base, path):
+        if path.rpartition("/")[2] in used or not is_below or _is_elsewhere(system, base, path):
             raise CommitConflict(table=".".join(table.name()))
     for each in files:
         with suppress(FileNotFoundError):
@@ -166,7 +179,11 @@ def _is_elsewhere(system: pf.FileSystem, base: str, path: str) -> bool:
 
 
 def _referenced(table: Table) -> frozenset[str]:
-    """Return the paths of all files that the catalog, or a snapshot that is kept, refers to."""
+    """Return the names of all files that the catalog, or a snapshot that is kept, refers to.
+
+    Names, since one file has many paths: by symbolic links, doubled slashes, a location that was changed. No two files
+    of a table have one name, as all that are removed have a number of the ledger or a UUID in theirs.
+    """
     metadata = table.metadata
     uris = {table.metadata_location, *(each.metadata_file for each in metadata.metadata_log)}
     uris.update(each.statistics_path for each in (*metadata.statistics, *metadata.partition_statistics))
@@ -177,4 +194,4 @@ def _referenced(table: Table) -> frozenset[str]:
     uris.update(manifests)
     for manifest in manifests.values():
         uris.update(each.data_file.file_path for each in manifest.fetch_manifest_entry(table.io, discard_deleted=True))
-    return frozenset(_path(each) for each in uris)
+    return frozenset(each.rpartition("/")[2] for each in uris)

@@ -215,6 +215,9 @@ class IngestTable(Protocol):
         """List the files below the table's location to which no snapshot that is kept refers, nor the catalog.
 
         A file that a commit under way has already written, and has not committed yet, is one of them.
+
+        Raises:
+            LocationIsShared: another table is at the location, or below it.
         """
         ...
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pyiceberg.table.update import SetLocationUpdate
 
 from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
-from toolkit.ingest.errors import CommitConflict, StoreFailed
+from toolkit.ingest.errors import CommitConflict, LocationIsShared
 from toolkit.ingest.iceberg import IcebergCatalog
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.port import UnreferencedFile
@@ -86,8 +88,10 @@ def test_files_stay_while_the_snapshot_before_their_replacement_is_kept(catalog:
     old = table.files([("01",)])
     table.replace(old, [table.merged(old, "feedctl-merged-1-0")], {}, table.state())
     later = datetime.now(tz=UTC) + HOUR
-    table.expire(older_than=later, keep_since=None, keep_last=1, replaced_since=later - 6 * HOUR)
-    assert not [each for each in table.unreferenced() if each.is_data]
+    for number in (11, 12, 13):  # the commits after it are forgotten, and it is not
+        table.expire(older_than=later, keep_since=None, keep_last=1, replaced_since=later - 6 * HOUR)
+        assert not [each for each in table.unreferenced() if each.is_data]
+        commit_one(table, number)
     table.expire(older_than=later, keep_since=None, keep_last=1, replaced_since=later + HOUR)
     assert sorted(each.uri for each in table.unreferenced() if each.is_data) == sorted(each.uri for each in old)
 
@@ -98,5 +102,34 @@ def test_a_table_with_another_below_it_is_refused(catalog: IcebergCatalog) -> No
     nested = Path(location) / "data/inner/metadata"
     nested.mkdir(parents=True)
     (nested / "00000-x.metadata.json").write_text("{}")
-    with pytest.raises(StoreFailed, match="another table is below"):
+    with pytest.raises(LocationIsShared, match=r"inner/metadata/00000-x.metadata.json"):
         table.unreferenced()
+
+
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_files_of_another_table_at_the_same_location_are_not_left_over(
+    catalog: IcebergCatalog, *, is_dropped: bool
+) -> None:
+    other = with_commits(catalog, 2)
+    location = other.catalog.load_table(other.identifier).location()
+    if is_dropped:
+        catalog.catalog.drop_table(other.identifier)
+    table = catalog.create("web", "views", replace(SPEC, location=location))
+    commit_one(table, 9)
+    with pytest.raises(LocationIsShared, match="move the other table away"):
+        table.unreferenced()
+
+
+def test_files_are_known_by_each_path_to_them(catalog: IcebergCatalog, tmp_path: Path) -> None:
+    table = with_commits(catalog, 2)
+    (tmp_path / "link").symlink_to(tmp_path / "warehouse")
+    for way in ("//warehouse", "/link", "/./warehouse"):
+        loaded = table.catalog.load_table(table.identifier)
+        location = loaded.location().replace(loaded.location().removeprefix(f"file://{tmp_path}"), f"{way}/web/clicks")
+        loaded._do_commit(updates=(SetLocationUpdate(location=location),), requirements=())  # noqa: SLF001
+        assert [each.uri for each in table.unreferenced() if each.is_data] == []
+        for file in table.files():
+            uri = f"{location}/data/{file.uri.rpartition('/')[2]}"
+            left = UnreferencedFile(uri=uri, bytes=1, modified=datetime.now(tz=UTC), is_data=True)
+            with pytest.raises(CommitConflict):
+                table.remove_unreferenced([left])
