@@ -15,7 +15,7 @@ import pytest
 
 from tests.e2e.iceberg_site import IngestRepo
 from toolkit.ingest.iceberg_table import IcebergTable
-from toolkit.ingest.port import CLOSED_PROPERTY, WATERMARK_PROPERTY
+from toolkit.ingest.port import CLOSED_PROPERTY, WATERMARK_PROPERTY, TableCommit
 
 
 def events(repo: IngestRepo) -> list[tuple[str, str]]:
@@ -91,8 +91,15 @@ def test_an_instance_that_was_closed_by_a_killed_run_is_announced_by_the_next(tm
         process.send_signal(signal.SIGKILL)
         process.communicate()
     assert CLOSED_PROPERTY in found.state().properties
+    feed = tmp_path / "repo/feeds/clicks.yaml"
+    feed.write_text(feed.read_text() + "late_arrival: {cut_off: months(999)}\n")
+    repo.put("late.json", ["z"])  # its commit tells of late rows before the instance was announced
+    assert repo.run()["exit"] == 0
     assert repo.run(action="compact")["exit"] == 0
-    assert events(repo) == [("available", "2026-03-20T00:00Z"), ("available", "2026-03-20T01:00Z")]
+    announced = [("available", "2026-03-20T00:00Z"), ("available", "2026-03-20T01:00Z")]
+    assert sorted(events(repo)) == [*announced, ("updated", "2026-03-20T00:00Z")]
+    assert repo.run(action="compact")["exit"] == 0
+    assert len(events(repo)) == 3
 
 
 def test_files_of_killed_and_lapsed_writers_go_and_no_others(tmp_path: Path) -> None:
@@ -153,6 +160,20 @@ def test_files_of_a_dropped_table_stay_where_it_was_made_anew(tmp_path: Path) ->
     assert [each["kind"] for each in result["items"]] == ["close"]
     assert "or of one that was dropped" in result["feeds"][0]["notes"][0]
     assert [each for each in files if not each.exists()] == []
+
+
+@pytest.mark.extended
+def test_the_last_instance_closes_after_the_end_of_the_validity(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    feed = tmp_path / "repo/feeds/clicks.yaml"
+    feed.write_text(feed.read_text().replace("2099-01-01T00:00Z", "2026-03-20T01:00Z"))
+    repo.put("a.json", ["x"])
+    assert repo.run()["exit"] == 0
+    found = table(repo)  # as a run before the end has left it
+    found.commit(TableCommit(properties={WATERMARK_PROPERTY: "2026-03-20T00:30Z"}), found.state())
+    assert [each["kind"] for each in repo.run()["items"]] == ["watermark"]
+    assert repo.run(action="compact")["exit"] == 0
+    assert events(repo) == [("available", "2026-03-20T00:00Z")]
 
 
 @pytest.mark.extended

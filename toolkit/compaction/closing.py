@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,8 @@ from toolkit.ingest.port import CLOSED_PROPERTY, DataFile, IngestTable, TableCom
 from toolkit.ingest_job.instances import closed_before
 from toolkit.ledger import events
 from toolkit.ledger.batches import files as batch_files
-from toolkit.ledger.batches.rows import FeedInstance, NewFile
-from toolkit.ledger.events import UPDATES, NewEvent, last_events
+from toolkit.ledger.batches.rows import FeedInstance, NewFile, attach
+from toolkit.ledger.events import NewEvent, is_announced
 from toolkit.ledger.registry.registration import Site, UnknownProcess
 from toolkit.ledger.vocabulary import EventKind
 
@@ -133,7 +134,7 @@ def announcing(target: CompactTarget, instances: Mapping[str, int]) -> LedgerWri
     def write(tx: Transaction, run_id: int) -> None:
         del run_id
         for key, size in instances.items():
-            if last_events(tx, target.entity, target.cluster, key, key).get(key) not in UPDATES:
+            if not is_announced(tx, target.entity, target.cluster, key):
                 _announce(tx, target, key, size)
 
     return write
@@ -142,9 +143,8 @@ def announcing(target: CompactTarget, instances: Mapping[str, int]) -> LedgerWri
 def _announce(tx: Transaction, target: CompactTarget, key: str, size: int) -> None:
     uri = target.instances.partition_uri(target.name, parse_instant(key))
     instance = FeedInstance(feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
-    site = Site(name=target.entity, cluster=target.cluster)
-    try:
-        batch_files.enqueue(tx, site, NewFile(server=target.cluster, path=uri, size=size), instance=instance)
-    except UnknownProcess:  # no step reads it
-        new = NewEvent(kind=EventKind.AVAILABLE, feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
-        events.append(tx, [new])
+    site, file = Site(name=target.entity, cluster=target.cluster), NewFile(server=target.cluster, path=uri, size=size)
+    with suppress(UnknownProcess):  # no step reads it
+        attach(tx, batch_files.enqueue(tx, site, file, marking=key).batch_id, [instance])
+    new = NewEvent(kind=EventKind.AVAILABLE, feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
+    events.append(tx, [new])

@@ -107,10 +107,7 @@ class CompactPlanner:
             if text is None:
                 return None, ("no instance closes: no ingest has read the source to its end yet",)
             until = min(until, parse_instant(text))
-        sequence = self.plan.target.instances.sequence
-        if sequence.end is not None and until - rules.close_after >= sequence.end:
-            return sequence.end, ()
-        return sequence.at_or_before(until - rules.close_after), ()
+        return self.plan.target.instances.over_before(until - rules.close_after), ()
 
     @staticmethod
     def _closes(instance: datetime, closed: datetime | None, closes: datetime | None) -> bool:

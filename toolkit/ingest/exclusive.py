@@ -15,6 +15,8 @@ from toolkit.ingest.slot import SLOT_PROPERTY, CommitSlots, until
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.ingest import IntendedTransaction
 
+_PAUSE_SECONDS = 0.5
+
 Change: TypeAlias = Callable[[TableState, Mapping[str, str]], None]
 """Commits a change of the table on top of a state, together with table properties; called again after a conflict."""
 
@@ -68,7 +70,12 @@ class ExclusiveCommits:
             return False
         except Unavailable:
             self.slots.fence_off(fence, deadline)
-            return until(deadline, is_done)
+            if until(deadline, is_done):
+                return True
+            if time.monotonic() > deadline:  # what the change looks at is away, and the catalog is not
+                raise
+            time.sleep(_PAUSE_SECONDS)
+            return False
         return True
 
     def _settled(self, tx: Transaction, committed: Sequence[IntendedTransaction], state: TableState) -> None:

@@ -65,6 +65,11 @@ class IngestInstances:
             return f"{self.event_time} {format_instant(at)} is not before the end of the validity, {end}"
         return instance
 
+    def over_before(self, instant: datetime) -> datetime | None:
+        """Return the time before which all instances are over at an instant; None: none is over."""
+        end = self.sequence.end
+        return end if end is not None and instant >= end else self.sequence.at_or_before(instant)
+
     def partition(self, instance: datetime) -> Partition:
         """Return the values of the partition columns of an instance."""
         return tuple(self.table.render(instance).values())

@@ -58,9 +58,9 @@ def _moves_watermark(target: IngestTarget, state: TableState | None) -> bool:
     if target.watermark is None:
         return False
     text = None if state is None else state.properties.get(WATERMARK_PROPERTY)
-    sequence, new = target.instances.sequence, target.watermark - target.close_after
-    old = None if text is None else sequence.at_or_before(parse_instant(text) - target.close_after)
-    return text is None or sequence.at_or_before(new) != old
+    over_before, new = target.instances.over_before, target.watermark - target.close_after
+    old = None if text is None else over_before(parse_instant(text) - target.close_after)
+    return text is None or over_before(new) != old
 
 
 def _changed(item: IngestItem) -> ItemResult[IngestItem]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 
 import sqlalchemy as sa
 
@@ -276,6 +277,17 @@ def last_events(tx: Transaction, feed: str, cluster: str, first_key: str, last_k
 
 UPDATES = (EventKind.AVAILABLE, EventKind.UPDATED)
 """Kinds that say that data is there."""
+
+
+def is_announced(tx: Transaction, feed: str, cluster: str, instance_key: str) -> bool:
+    """Return whether an instance has an event `available` since the last one that says that its data is gone.
+
+    An `updated` alone does not count: late rows may come between the closing of an instance and its announcement.
+    """
+    this = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key == instance_key)
+    found = tx.execute(sa.select(event.c.kind).where(*this).order_by(event.c.sequence.desc())).scalars()
+    since = takewhile(lambda kind: kind in UPDATES, found)
+    return EventKind.AVAILABLE in list(since)
 
 
 def update_kind(last: EventKind | None, instance_key: str) -> EventKind:

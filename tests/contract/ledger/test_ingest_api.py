@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -20,6 +20,7 @@ from toolkit.ingest.connection import Connection, connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.errors import (
     BadRecords,
+    CatalogUnreachable,
     CommitConflict,
     CommitUnknown,
     NoSuchIngestTable,
@@ -27,7 +28,8 @@ from toolkit.ingest.errors import (
     StoreFailed,
     TableMismatch,
 )
-from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec
+from toolkit.ingest.exclusive import ExclusiveCommits
+from toolkit.ingest.port import IngestColumn, TableCommit, TableSpec, TableState
 from toolkit.ingest.slot import SLOT_PROPERTY, CommitSlots, LedgerIsBehind, SlotLost
 from toolkit.ingest.writer_progress import WriterProgress
 from toolkit.ledger import ingest
@@ -390,3 +392,14 @@ def test_the_next_slot_resolves_what_a_dead_writer_intended(site: Site, batch: T
         batch.write(b"a")
         batch.commit()
     assert site.ledger.read(lambda tx: ingest.states(tx, [lost])) == {lost: State.ABORTED}
+
+
+def test_a_change_that_cannot_look_at_what_it_needs_ends_at_its_deadline(site: Site) -> None:
+    def change(base: TableState, properties: Mapping[str, str]) -> None:
+        del base, properties
+        raise CatalogUnreachable(place="a store", cause="OSError")
+
+    commits = ExclusiveCommits(slots=CommitSlots(table=site.table, ledger=site.ledger), seconds=1.0)
+    with pytest.raises(CatalogUnreachable):
+        commits.commit(change, lambda: False)
+    assert len(site.table.commits) < 5

@@ -13,6 +13,7 @@ from toolkit.entities.checks import (
     feed_clusters,
     feed_storage,
     ingest,
+    ingest_tables,
     processes,
     triggers,
 )
@@ -42,6 +43,7 @@ _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
         *feed_storage.CROSS_CHECKS,
         *feed_archives.CROSS_CHECKS,
         *ingest.CROSS_CHECKS,
+        *ingest_tables.CROSS_CHECKS,
     ),
     Kind.PROCESS: (*processes.CROSS_CHECKS, *triggers.CROSS_CHECKS, *ingest.PROCESS_CHECKS),
     Kind.DATASOURCE: (),
