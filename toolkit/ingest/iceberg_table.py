@@ -43,6 +43,7 @@ from toolkit.ingest.iceberg_upkeep import (
     NULL,
     expirable,
     remove_unreferenced,
+    require_whole,
     scan_filter,
     unreferenced,
     write_merged,
@@ -273,6 +274,8 @@ class IcebergTable(IngestTable):
     ) -> None:
         table = self._fitting(new, base)
         found = self._found(table, old)
+        if new:  # another engine may have deleted rows since these were written
+            require_whole(table, [found[each.uri] for each in old])
         transaction = table.transaction()
         try:
             with transaction.update_snapshot().overwrite() as overwrite:

@@ -48,6 +48,17 @@ def _is_in(columns: Sequence[str], partition: Partition) -> BooleanExpression:
     return And(*terms) if len(terms) > 1 else terms[0]
 
 
+def require_whole(table: Table, tasks: Collection[FileScanTask]) -> None:
+    """Check that no row of data files is marked as deleted: it would come back in another file.
+
+    Raises:
+        StoreFailed: another engine has marked one.
+    """
+    if any(task.delete_files for task in tasks):
+        cause = "rows of a file are marked as deleted by another engine; let that engine rewrite its files"
+        raise StoreFailed(table=".".join(table.name()), cause=cause)
+
+
 def write_merged(table: Table, tasks: Sequence[FileScanTask], uri: str) -> int:
     """Write the rows of data files to a new file, one file after the other in memory; returns their number.
 
@@ -55,9 +66,7 @@ def write_merged(table: Table, tasks: Sequence[FileScanTask], uri: str) -> int:
         StoreFailed: another engine has marked rows of one of the files as deleted.
         OSError: the store refuses.
     """
-    if any(task.delete_files for task in tasks):
-        cause = "rows of a file are marked as deleted by another engine; let that engine rewrite its files"
-        raise StoreFailed(table=".".join(table.name()), cause=cause)
+    require_whole(table, tasks)
     schema, rows = schema_to_pyarrow(table.schema()), 0
     with table.io.new_output(uri).create() as output, pq.ParquetWriter(output, schema, compression="zstd") as writer:
         for task in tasks:

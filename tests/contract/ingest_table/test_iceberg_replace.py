@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from pyiceberg.table.update import SetLocationUpdate
 
+from tests.contract.ingest_table.other_engines import mark_deleted
 from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
-from toolkit.ingest.errors import CommitConflict, LocationIsShared
+from toolkit.ingest.errors import CommitConflict, LocationIsShared, StoreFailed
 from toolkit.ingest.iceberg import IcebergCatalog
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.port import UnreferencedFile
@@ -133,3 +134,19 @@ def test_files_are_known_by_each_path_to_them(catalog: IcebergCatalog, tmp_path:
             left = UnreferencedFile(uri=uri, bytes=1, modified=datetime.now(tz=UTC), is_data=True)
             with pytest.raises(CommitConflict):
                 table.remove_unreferenced([left])
+
+
+def test_rows_that_another_engine_deletes_during_a_merge_do_not_come_back(catalog: IcebergCatalog) -> None:
+    table = with_commits(catalog, 2)
+    old = table.files([("01",)])
+    merged = table.merged(old, "feedctl-merged-1-0")
+    mark_deleted(table, old[0].uri, 0)
+    assert values(table) == [1, 2, 2, 3, 3]
+    with pytest.raises(StoreFailed, match="marked as deleted by another engine"):
+        table.replace(old, [merged], {}, table.state())
+    with pytest.raises(StoreFailed, match="marked as deleted by another engine"):
+        table.merged(old, "feedctl-merged-1-1")
+    assert values(table) == [1, 2, 2, 3, 3]
+    assert [each.uri for each in table.unreferenced() if each.is_data] == [merged.uri]
+    table.replace(old, [], {}, table.state())
+    assert values(table) == [2, 2]
