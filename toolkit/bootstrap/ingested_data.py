@@ -12,9 +12,9 @@ from toolkit.ingest.extra import require_extra
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from toolkit.availability import FeedInstances
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
+    from toolkit.ingest_job.feed_instances import IngestedInstances
     from toolkit.storage import FileSystem
     from toolkit.variables import Variables
 
@@ -29,7 +29,7 @@ def data_access(stores: Callable[[CanonicalPath], FileSystem], variables: Variab
     return DataAccess(stores=stores, metastores=catalog_for_reading, ingested=partial(ingested_instances, variables))
 
 
-def ingested_instances(variables: Variables, feed: Feed, cluster: Cluster) -> FeedInstances:
+def ingested_instances(variables: Variables, feed: Feed, cluster: Cluster) -> IngestedInstances:
     """Return the reader of the instances of an ingested feed; nothing is opened yet.
 
     Raises:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
 from toolkit.bootstrap.catalogs import open_catalog
-from toolkit.bootstrap.ingested_data import data_access
+from toolkit.bootstrap.ingested_data import data_access, ingested_instances
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.entities.not_implemented import Area
+from toolkit.errors import InvalidInput
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
-from toolkit.retention.resolve import LedgerNeeded, NoArchive
+from toolkit.retention.resolve import NoArchive
 from toolkit.retention.shared_tables import SharedTables
+from toolkit.retention.targets import IcebergAccess
 from toolkit.retention.temporary import TemporaryData, by_age_alone
 from toolkit.storage import RealPlaces
 
@@ -27,6 +29,23 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger
     from toolkit.retention import RetentionResult
     from toolkit.runs.stop import StopSignal
+
+
+class LedgerNeeded(InvalidInput):
+    """A table feed in a run without a ledger: data of forgotten partitions that a killed run leaves are found by it.
+
+    Args:
+        feed: name.
+        cluster: name.
+        is_ingested: it is an Iceberg table, whose commits the ledger serializes.
+    """
+
+    def __init__(self, *, feed: str, cluster: str, is_ingested: bool = False) -> None:
+        self.feed, self.cluster, self.is_ingested = feed, cluster, is_ingested
+        why = "no run finds data of partitions that the metastore has forgotten when a run is killed"
+        if is_ingested:
+            why = "nothing keeps a commit of it apart from those of an ingest"
+        super().__init__(f"feed {feed} on {cluster} is a table: without the ledger {why}; run it without --no-ledger")
 
 
 def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress) -> RetentionResult:
@@ -58,6 +77,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
         shared_tables=SharedTables(feeds=feeds, clusters=clusters),
         metastore=partial(open_catalog, read_only=options.dry_run),
+        iceberg=partial(_iceberg, context),
         temporary=by_age_alone if ledger is None else _temporary(context, ledger).policy,
         archives={
             name: each
@@ -88,6 +108,16 @@ def _temporary(context: ActionContext, ledger: Ledger) -> TemporaryData:
     )
 
 
+def _iceberg(context: ActionContext, feed: Feed, cluster: Cluster) -> IcebergAccess:
+    reader = ingested_instances(context.variables, feed, cluster)
+    return IcebergAccess(
+        name=reader.name,
+        opened=reader.open_table,
+        late_events=reader.instances.late_events,
+        ledger=context.use.ledger,
+    )
+
+
 def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
     """Require a ledger for archives and tables: only its items find what a killed run leaves there."""
     for target in targets:
@@ -95,7 +125,8 @@ def _require_ledger(targets: Iterable[FeedTarget], *, dry_run: bool) -> None:
             why = "without the ledger no run finds what a killed run leaves in the archive; run it without --no-ledger"
             raise NoArchive(feed=target.feed, cluster=target.cluster, why=why)
         if target.table is not None and not dry_run:
-            raise LedgerNeeded(feed=target.feed, cluster=target.cluster)
+            is_ingested = target.table.iceberg is not None
+            raise LedgerNeeded(feed=target.feed, cluster=target.cluster, is_ingested=is_ingested)
 
 
 def message_path(target: FeedTarget) -> str:

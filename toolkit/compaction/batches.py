@@ -12,13 +12,13 @@ from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.compaction.closing import Closing, announcing, files_of_instances
-from toolkit.compaction.planner import removable, require_not_behind
+from toolkit.compaction.planner import removable
 from toolkit.el import format_instant
 from toolkit.errors import Failed, FeedctlError
 from toolkit.ingest.committer import EXPIRE_EVERY, KEPT, REPLACED_KEPT
 from toolkit.ingest.errors import CommitConflict
 from toolkit.ingest.exclusive import ExclusiveCommits
-from toolkit.ingest.slot import CommitSlots
+from toolkit.ingest.slot import CommitSlots, require_not_behind
 from toolkit.ledger import ingest
 from toolkit.storage import Unreachable
 
@@ -159,7 +159,7 @@ class CloseBatch:
         self.run.commits(table).commit(commit, closing.is_done)
         found = files_of_instances(plan.target, table, plan.detail.closed_before, plan.detail.closes_before)
         sizes = {format_instant(at): sum(each.bytes for each in files) for at, files in found.items()}
-        due = {each.instance_key: sizes.get(each.instance_key, 0) for each in items}
+        due = {each.instance_key: sizes[each.instance_key] for each in items if each.instance_key in sizes}
         return Applied(results=tuple(ItemResult.done(item) for item in items), writes=(announcing(plan.target, due),))
 
 

@@ -12,11 +12,10 @@ from toolkit.actions.progress import Volume
 from toolkit.compaction.closing import files_of_instances
 from toolkit.compaction.targets import CLOSE, EXPIRE, MERGE, REMOVE, CompactDetail, CompactItem, CompactPlan
 from toolkit.el import OutOfRange, format_instant, parse_instant, shift
-from toolkit.errors import Failed
 from toolkit.ingest.committer import EXPIRE_EVERY
 from toolkit.ingest.errors import LocationIsShared
 from toolkit.ingest.port import WATERMARK_PROPERTY, DataFile, IngestTable, TableState, UnreferencedFile
-from toolkit.ingest.slot import SLOT_PROPERTY
+from toolkit.ingest.slot import require_not_behind
 from toolkit.ingest_job.instances import closed_before
 
 _SMALL = 0.75
@@ -33,26 +32,6 @@ that is dropped by mistake, needs them; it is the default of Iceberg's own proce
 
 NeverCommitted = Callable[[Collection[int]], Collection[int]]
 """Returns which transactions were not, and will never be, committed."""
-
-
-class TableIsBehind(Failed):
-    """Error for a table that lacks commits that the ledger knows: its catalog was restored, or it was made anew.
-
-    Args:
-        table: the table.
-        found: fence of its last commit.
-        expected: of the last commit that the ledger knows.
-    """
-
-    code = "table_is_behind"
-
-    def __init__(self, *, table: str, found: int, expected: int) -> None:
-        self.table, self.found, self.expected = table, found, expected
-        super().__init__(
-            f"{table} was last committed to with slot {found}, and the ledger knows a commit with slot {expected}: the "
-            f"catalog was restored, or the table was made anew; nothing is closed, merged or removed before an ingest "
-            f"has committed to it; restore the lost files first, if you need them"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,16 +121,6 @@ class CompactPlanner:
         except LocationIsShared as error:
             return (), (str(error),)
         return sorted(found, key=lambda each: each.uri), ()
-
-
-def require_not_behind(table: IngestTable, state: TableState, last_fence: int) -> None:
-    """Check that a table has the last commit that the ledger knows.
-
-    Raises:
-        TableIsBehind: it has not.
-    """
-    if (found := int(state.properties.get(SLOT_PROPERTY, "0"))) < last_fence:
-        raise TableIsBehind(table=table.name, found=found, expected=last_fence)
 
 
 def removable(

@@ -93,6 +93,7 @@ def _state(metadata: TableMetadata) -> TableState:
         partition_columns=tuple(schema.find_column_name(one.source_id) or "" for one in metadata.spec().fields),
         properties={key: value for key, value in metadata.properties.items() if key.startswith("feedctl.")},
         snapshots=len(metadata.snapshots),
+        location=metadata.location,
     )
 
 

@@ -107,6 +107,7 @@ class TableState:
         partition_columns: see `TableSpec`.
         properties: the table properties whose names begin with ``feedctl.``.
         snapshots: number of snapshots that are kept.
+        location: URI of its directory.
     """
 
     snapshot_id: int | None
@@ -115,6 +116,7 @@ class TableState:
     partition_columns: tuple[str, ...]
     properties: Mapping[str, str] = field(hash=False)
     snapshots: int = 0
+    location: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

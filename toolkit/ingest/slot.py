@@ -66,6 +66,26 @@ class LedgerIsBehind(Failed):
         )
 
 
+class TableIsBehind(Failed):
+    """Error for a table that lacks commits that the ledger knows: its catalog was restored, or it was made anew.
+
+    Args:
+        table: the table.
+        found: fence of its last commit.
+        expected: of the last commit that the ledger knows.
+    """
+
+    code = "table_is_behind"
+
+    def __init__(self, *, table: str, found: int, expected: int) -> None:
+        self.table, self.found, self.expected = table, found, expected
+        super().__init__(
+            f"{table} was last committed to with slot {found}, and the ledger knows a commit with slot {expected}: the "
+            f"catalog was restored, or the table was made anew; nothing is closed, merged, evicted or removed before "
+            f"an ingest has committed to it; restore the lost files first, if you need them"
+        )
+
+
 @dataclass(kw_only=True)
 class CommitSlots:
     """Slots of one process at one table; used by one thread.
@@ -179,6 +199,16 @@ class CommitSlots:
         others = [each.transaction_id for each in left if each.transaction_id not in found]
         ingest.settle(tx, others, IngestTransactionState.ABORTED)
         settled(tx, [each for each in left if each.transaction_id in found], state)
+
+
+def require_not_behind(table: IngestTable, state: TableState, last_fence: int) -> None:
+    """Check that a table has the last commit that the ledger knows.
+
+    Raises:
+        TableIsBehind: it has not.
+    """
+    if (found := int(state.properties.get(SLOT_PROPERTY, "0"))) < last_fence:
+        raise TableIsBehind(table=table.name, found=found, expected=last_fence)
 
 
 def until(deadline: float, work: Callable[[], T]) -> T:

@@ -15,6 +15,7 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.retention.batches import EvictionBatch
 from toolkit.retention.path_retention import PathRetention
 from toolkit.retention.planner import RetentionPlanner, TooMuchOfFeed, TooMuchToDelete, blank_plan
+from toolkit.retention.tables.iceberg_retention import IcebergRetention
 from toolkit.retention.tables.retention import TableRetention
 
 if TYPE_CHECKING:
@@ -107,9 +108,11 @@ class RetentionAction:
         """Return the batches of a plan in order."""
         return self._retention(plan, work).batches()
 
-    def _retention(self, plan: FeedPlan, work: RunContext) -> PathRetention | TableRetention:
+    def _retention(self, plan: FeedPlan, work: RunContext) -> PathRetention | TableRetention | IcebergRetention:
         """By the kind of the feed; a table that was not looked at has nothing to do, as a feed without paths has."""
         table, base = plan.target.table, plan.detail.base
+        if table is not None and table.iceberg is not None and base is not None:
+            return IcebergRetention(plan=plan, table=table, access=table.iceberg(), base=base, work=work)
         if table is not None and base is not None:
             return TableRetention(plan=plan, table=table, base=base, work=work)
         return PathRetention(plan=plan, work=work, executors_above=self.executors_above)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from toolkit.actions.result import ActionResult, TargetResult
     from toolkit.catalog.model import TableName
     from toolkit.el import CanonicalPath
+    from toolkit.ingest.port import DataFile
     from toolkit.planning.retention import Candidate, Kept
     from toolkit.retention.targets import FeedTarget, Location
 
@@ -74,6 +75,7 @@ class PlanItem:
         base: nothing at, beside or above it is touched.
         archive: where it is copied before it goes; None: it is not.
         partition: that it is, or whose data it is; of data of several, one of them. None: it is of a path feed.
+        files: of a partition of an ingested table, all that it had when the plan was made; of others none.
     """
 
     type: ItemKind
@@ -85,6 +87,7 @@ class PlanItem:
     base: CanonicalPath
     archive: CanonicalPath | None = None
     partition: NamedPartition | None = None
+    files: tuple[DataFile, ...] = ()
 
     @classmethod
     def of_instance(cls, candidate: Candidate, target: FeedTarget) -> PlanItem:
@@ -129,10 +132,10 @@ class PlanItem:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The item's name: kind, feed, cluster, location, instance and path."""
+        """The item's name: kind, feed, cluster, location, instance, path and files."""
         own = (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
         further = (str(each) for each in (self.archive, self.partition) if each is not None)
-        return (*own, *further)
+        return (*own, *further, *(each.uri for each in self.files))
 
     @property
     def is_waiting(self) -> bool:
@@ -223,6 +226,8 @@ class StayReason(StrEnum):
     """The partition has got another location since the plan was made, so that it is not what was planned."""
     PARTITION_STAYS = "partition_stays"
     """A partition that these are the data of is still there, or one stays that it shares its directory with."""
+    FILES_CHANGED = "files_changed"
+    """Since the plan was made, rows came to the partition of an ingested table, or its files were merged."""
 
 
 FEWEST, MOST = 2, 5_000

@@ -20,6 +20,7 @@ from toolkit.retention.expired_scan import ExpiredScan
 from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.sizes import SizeCheck
+from toolkit.retention.tables.iceberg_planner import IcebergPlanner
 from toolkit.retention.tables.planner import TablePlanner
 from toolkit.storage import NotFound, StorageError, find_status
 
@@ -108,6 +109,8 @@ class RetentionPlanner:
         """The plan for one feed; what stops it is a failure of this feed only."""
         if target.table is not None:
             look, check = partial(hold_file_in, storage=self.storage), self.check
+            if target.table.iceberg is not None:
+                return IcebergPlanner(check=check, hold_file=look).plan(target, target.table, target.table.iceberg)
             tables = TablePlanner(check=check, storage=self.storage, hold_file=look, is_present=self._is_present)
             return tables.plan(target, target.table)
         empty = blank_plan(target)

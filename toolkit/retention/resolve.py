@@ -23,7 +23,15 @@ from toolkit.retention.plan import PlanItem, RetentionDetail
 from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_authorities, place_of
 from toolkit.retention.shared_tables import SharedTables, table_name
 from toolkit.retention.table_writers import TableWriters
-from toolkit.retention.targets import ArchiveLocation, ArchiveTarget, FeedTable, FeedTarget, Location
+from toolkit.retention.targets import (
+    ArchiveLocation,
+    ArchiveTarget,
+    FeedTable,
+    FeedTarget,
+    IcebergAccess,
+    Location,
+    no_catalog,
+)
 from toolkit.retention.temporary import PolicyOf, by_age_alone
 
 if TYPE_CHECKING:
@@ -83,22 +91,6 @@ class NoArchive(InvalidInput):
         super().__init__(f"feed {feed} on {cluster} cannot be archived: {why}")
 
 
-class LedgerNeeded(InvalidInput):
-    """A table feed in a run without a ledger: data of forgotten partitions that a killed run leaves are found by it.
-
-    Args:
-        feed: name.
-        cluster: name.
-    """
-
-    def __init__(self, *, feed: str, cluster: str) -> None:
-        self.feed, self.cluster = feed, cluster
-        super().__init__(
-            f"feed {feed} on {cluster} is a table: without the ledger no run finds data of partitions that the "
-            f"metastore has forgotten when a run is killed; run it without --no-ledger"
-        )
-
-
 NOT_IMPLEMENTED = "not_implemented"
 """The code of a feed that asks for something that does not exist yet."""
 NO_ARCHIVE = "no_archive"
@@ -124,6 +116,7 @@ class RetentionResolver:
         shared_tables: which feeds are on which tables, also those that the run is not about.
         metastore: opens that of a cluster; it raises `CatalogError`.
         temporary: lets temporary data go once its consumers have succeeded.
+        iceberg: access to the table of a feed that is ingested; it raises `FeedctlError`.
     """
 
     nominal_time: datetime
@@ -135,6 +128,7 @@ class RetentionResolver:
     shared_tables: SharedTables = field(default_factory=SharedTables)
     metastore: Callable[[Cluster], Metastore] = no_metastore
     temporary: PolicyOf = by_age_alone
+    iceberg: Callable[[Feed, Cluster], IcebergAccess] = no_catalog
     _directories: dict[str, _Directories] = field(default_factory=dict, init=False)
     _table_writers: TableWriters = field(init=False)
 
@@ -233,6 +227,7 @@ class RetentionResolver:
                 feed_at=self.shared_data.feed_at,
                 listed=listed_authorities((cluster,)),
                 directories=self._directories_of(cluster),
+                iceberg=partial(self.iceberg, feed, cluster) if feed.cluster(cluster.name).ingest else None,
             ),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
         )

@@ -27,7 +27,7 @@ class _On:
     """A table feed on a cluster.
 
     Attributes:
-        addresses: of the metastore.
+        addresses: of the metastore, or of the Iceberg catalog of a feed that is ingested.
     """
 
     pair: tuple[str, str]
@@ -52,7 +52,7 @@ class SharedTables:
         uri = FeedStorage.of(feed, cluster).table
         if uri is None:
             return ()
-        own = _On((feed.name, cluster.name), uri, _addresses(cluster))
+        own = _On((feed.name, cluster.name), uri, _addresses(feed, cluster))
         others = self._by_table.get(table_name(uri), ())
         return tuple(sorted(each.pair for each in others if each.pair != own.pair and _may_share(own, each)))
 
@@ -60,7 +60,7 @@ class SharedTables:
     def _by_table(self) -> dict[TableName, list[_On]]:
         found: dict[TableName, list[_On]] = defaultdict(list)
         for feed, cluster, uri in tables_on_clusters(self.feeds, self.clusters):
-            found[table_name(uri)].append(_On((feed.name, cluster.name), uri, _addresses(cluster)))
+            found[table_name(uri)].append(_On((feed.name, cluster.name), uri, _addresses(feed, cluster)))
         return found
 
 
@@ -69,8 +69,11 @@ def table_name(uri: TableUri) -> TableName:
     return TableName(uri.database, uri.table)
 
 
-def _addresses(cluster: Cluster) -> frozenset[str]:
-    """Host and port of each server of the metastore, however its end point writes them."""
+def _addresses(feed: Feed, cluster: Cluster) -> frozenset[str]:
+    """Host and port of each server of the metastore, however its end point writes them; of Iceberg the catalog."""
+    catalog = cluster.interfaces.iceberg
+    if feed.cluster(cluster.name).ingest is not None and catalog is not None:
+        return frozenset({f"{catalog.name} in {catalog.uri}"})
     registry = cluster.interfaces.registry
     written = () if registry is None else registry.endpoint.lower().split(",")
     hosts = (each.strip().rpartition("://")[2].rstrip("/") for each in written)

@@ -75,6 +75,7 @@ class SizeCheck:
         return Sizes(unknown=unknown)
 
     def _sizes(self, plan: FeedPlan) -> Iterator[int]:
+        yield from (file.bytes for item in plan.items for file in item.files)
         for base, of_base in groupby(_pieces(plan), key=lambda piece: piece[1]):
             system = self.storage(base)
             with worker_pool(system.capabilities.parallel, "feedctl-listing") as threads:

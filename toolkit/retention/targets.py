@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
+from toolkit.errors import NotImplementedYet
+from toolkit.ledger import ingest
 from toolkit.planning.delete_limits import DeleteLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from toolkit.catalog.model import TableName
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathPeriod, PathTemplate, TableUri
+    from toolkit.entities import Cluster, Feed
+    from toolkit.ingest.port import IngestTable
+    from toolkit.ingest.settlement import IngestEvents
+    from toolkit.ledger.database import Ledger
     from toolkit.ledger.runs.outputs import HeldOutput
     from toolkit.planning.retention import EvictionPolicy
 
@@ -98,6 +105,28 @@ class ArchiveTarget:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IcebergAccess:
+    """Access to the Iceberg table of a feed that is ingested.
+
+    Attributes:
+        name: ``catalog.namespace.table``.
+        opened: opens the table; raises `NoSuchIngestTable`.
+        late_events: of commits of killed writers, see `IngestEvents`.
+        ledger: with which the table is written; None: of a dry run without one.
+    """
+
+    name: str
+    opened: Callable[[], AbstractContextManager[IngestTable]]
+    late_events: IngestEvents
+    ledger: Ledger | None = None
+
+    def last_fence(self) -> int:
+        """Return the slot of the last commit that the ledger knows; it is read before the table is looked at."""
+        ledger = self.ledger
+        return 0 if ledger is None else ledger.read(lambda tx: ingest.last_committed_fence(tx, self.name))
+
+
+@dataclass(frozen=True, kw_only=True)
 class FeedTable:
     """The table of a feed on a cluster.
 
@@ -110,6 +139,7 @@ class FeedTable:
         listed: authorities of ``hdfs`` that the cluster lists; see `LocationIndex`.
         with_path_feeds: the target, with path feeds whose directory is the table's as neighbours.
         directories: the locations of all tables of the metastore; see `foreign_data.table_directories`.
+        iceberg: looks up how to open a table that is ingested; it raises `FeedctlError`. None: it is one of Hive.
     """
 
     uri: TableUri
@@ -120,6 +150,7 @@ class FeedTable:
     listed: frozenset[str] = frozenset()
     with_path_feeds: Callable[[FeedTarget, CanonicalPath], FeedTarget] = lambda target, _: target
     directories: Callable[[], Iterable[tuple[TableName, str | None]]] = tuple
+    iceberg: Callable[[], IcebergAccess] | None = None
 
     def values_of(self, name: str) -> dict[str, str]:
         """The values of a partition's name by the keys that the URI names, as it writes them; Hive's are lower case.
@@ -225,3 +256,13 @@ class FeedTarget:
     def data_bases(self) -> tuple[CanonicalPath, ...]:
         """Bases at which a hold file counts: its own, and those of feeds that share its data."""
         return tuple(dict.fromkeys((*(location.base for location in self.locations), *self.neighbour_bases)))
+
+
+def no_catalog(feed: Feed, cluster: Cluster) -> IcebergAccess:
+    """Refuse to open a catalog.
+
+    Raises:
+        NotImplementedYet: always.
+    """
+    where = f"feed {feed.name} on {cluster.name}"
+    raise NotImplementedYet(what="retention of an ingested feed", instead="give the resolver its catalog", where=where)

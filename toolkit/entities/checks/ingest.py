@@ -147,7 +147,6 @@ def _file_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
 
 def _company_findings(feed: Feed, each: FeedCluster, pointer: Pointer) -> Iterator[Violation]:
     others: dict[str, object] = {
-        "retention": each.retention,
         "import": each.import_,
         "export": each.export,
         "poll": each.poll,
@@ -155,7 +154,7 @@ def _company_findings(feed: Feed, each: FeedCluster, pointer: Pointer) -> Iterat
     others |= {"quality": each.quality or feed.quality, "type": each.type}
     for key, value in others.items():
         if value is not None:
-            message = f"{key} does not work yet on a feed with ingest: its table is not one of the Hive metastore"
+            message = f"{key} does not work on a feed with ingest: its table is not one of the Hive metastore"
             yield _violation((*pointer, "ingest"), message, f"remove {key}, or ingest", on_key=True)
 
 

@@ -14,13 +14,14 @@ from toolkit.catalog.feed_keys import require_keys
 from toolkit.el import CanonicalPath, ElError, format_instant
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
-from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, keep_last_from, kept_by
+from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, kept_by
 from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.located_partitions import LocatedPartitions, stay_notes
 from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces, meeting
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
 from toolkit.retention.tables.evictable import UnreadableLocations, require_evictable
+from toolkit.retention.tables.selection import PartitionSelection
 from toolkit.retention.tables.staging import waiting
 from toolkit.storage import NotFound, StorageError
 
@@ -165,36 +166,18 @@ class _TableLook:
     staged: Sequence[Candidate]
 
     def planned(self, scan: PartitionScan, hold_file: HoldFile | None) -> FeedPlan:
-        candidates, policy = scan.candidates, self.target.policy
-        kept_from = keep_last_from(candidates.values(), policy)
-        kept: dict[str, Kept] = {}
-        going: list[str] = []
-        young: list[str] = []
-        for name, candidate in candidates.items():
-            why = kept_by(policy, candidate, kept_from)
-            if why is None and hold_file is not None:
-                why = Kept(candidate=candidate, reason=KeepReason.HOLD, detail=hold_file.as_reason)
-            if why is None:
-                going.append(name)
-            elif why.reason is KeepReason.TOO_YOUNG:
-                young.append(name)
-            else:
-                kept[name] = why
-        plan = self._with_places(scan, kept, going, young=young, hold_file=hold_file)
+        policy = self.target.policy
+        selection = PartitionSelection.of(scan.candidates, policy, hold_file)
+        plan = self._with_places(scan, selection, hold_file=hold_file)
         if hold_file is not None:
             return plan
-        blocked = [each for each in self.staged if kept_by(policy, each, kept_from) is None]
+        blocked = [each for each in self.staged if kept_by(policy, each, selection.kept_from) is None]
         return replace(plan, items=(*plan.items, *self._blocked(blocked, scan.base)))
 
     def _with_places(
-        self,
-        scan: PartitionScan,
-        kept: Mapping[str, Kept],
-        going: Sequence[str],
-        *,
-        young: Sequence[str],
-        hold_file: HoldFile | None,
+        self, scan: PartitionScan, selection: PartitionSelection, *, hold_file: HoldFile | None
     ) -> FeedPlan:
+        kept, going = selection.kept, selection.going
         names = self.names if going else tuple(kept)
         located = LocatedPartitions.of(self.table, self.metastore, names, self.planner.check)
         places = located.places
@@ -215,10 +198,10 @@ class _TableLook:
             kept=tuple(_placed(kept_or_shared[name], places.get(name)) for name in sorted(kept_or_shared)),
             unrecognized=Unrecognized(count=scan.unrecognized, sample=tuple(scan.sample)),
             hold_file=hold_file,
-            young=frozenset(young),
+            young=frozenset(selection.young),
             base=scan.base,
         )
-        held = () if hold_file is None else (hold_file.note(_held(kept.values(), hold_file)),)
+        held = () if hold_file is None else (hold_file.note(selection.held(hold_file)),)
         return TargetPlan(
             target=self.target,
             detail=detail,
@@ -319,7 +302,3 @@ def _absent(parents: Sequence[CanonicalPath]) -> str:
 
 def _placed(kept: Kept, place: CanonicalPath | None) -> Kept:
     return kept if place is None else replace(kept, candidate=replace(kept.candidate, path=place))
-
-
-def _held(kept: Iterable[Kept], hold_file: HoldFile) -> int:
-    return sum(each.detail == hold_file.as_reason for each in kept)
