@@ -18,6 +18,7 @@ from tests.testbed.processes import Starter
 DATABASE = "metastore"
 _FIRST = date(2026, 1, 1)
 _MANY = Path(__file__).with_name("many_partitions.sql")
+_LOCKS = Path(__file__).with_name("lock_tables.sql")
 
 
 @contextmanager
@@ -31,6 +32,7 @@ def metastore_on(postgres: PostgresServer, database: str = DATABASE) -> Iterator
     starter = Starter()
     url = urlsplit(postgres.url(database))
     postgres.create_database(database)
+    _execute(postgres, database, _LOCKS.read_text())
     with tempfile.TemporaryDirectory(prefix="feedctl-metastore-", ignore_cleanup_errors=True) as directory:
         server = MetastoreServer(
             starter, Path(directory, "metastore"), f"{url.hostname}:{url.port}{url.path}?user={url.username}"
@@ -47,5 +49,9 @@ def metastore_on(postgres: PostgresServer, database: str = DATABASE) -> Iterator
 def multiply_partition(postgres: PostgresServer, count: int, first: date = _FIRST) -> None:
     """Make so many partitions of the only one in `DATABASE`, besides it, ten a day; see `many_partitions.sql`."""
     statements = _MANY.read_text().replace("%(count)s", str(count)).replace("%(first)s", str(first))
-    with psycopg.connect(postgres.url(DATABASE).replace("+psycopg", "")) as connection:
+    _execute(postgres, DATABASE, statements)
+
+
+def _execute(postgres: PostgresServer, database: str, statements: str) -> None:
+    with psycopg.connect(postgres.url(database).replace("+psycopg", "")) as connection:
         connection.execute(statements.encode())

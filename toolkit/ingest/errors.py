@@ -83,6 +83,28 @@ class CommitConflict(Failed):
         super().__init__(f"another commit to {table} came first; nothing was committed; try again")
 
 
+class TableLocked(CommitConflict):
+    """Others hold the lock of a table in the Hive metastore, and may be at work; nothing was committed.
+
+    Args:
+        table: ``catalog.namespace.table``.
+        holders: the locks, with who has them and since when.
+    """
+
+    code = "table_locked"
+
+    def __init__(self, *, table: str, holders: tuple[str, ...]) -> None:
+        self.holders = holders
+        super().__init__(table=table)
+        found = "; ".join(holders) or "a lock of its database"
+        message = (
+            f"{table} is locked in the metastore: {found}; nothing was committed; try again later. If the holder has "
+            f"ended, the metastore removes its lock after hive.txn.timeout when hive.compactor.initiator.on is set; "
+            f"else delete it from HIVE_LOCKS"
+        )
+        self.args = (message,)
+
+
 class CommitUnknown(Unavailable):
     """No answer to a commit came; it may have happened, which is looked up before anything else is done.
 

@@ -10,22 +10,31 @@ from pathlib import Path
 
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.exceptions import NamespaceAlreadyExistsError, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.exceptions import (
+    NamespaceAlreadyExistsError,
+    NoSuchIcebergTableError,
+    NoSuchPropertyException,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+)
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import NestedField
 from sqlalchemy import inspect
-from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError
 from typing_extensions import override
 
 from toolkit.ingest.endpoint import CatalogAddress
-from toolkit.ingest.errors import CatalogUnreachable, NoSuchIngestTable
+from toolkit.ingest.errors import CatalogUnreachable, NoSuchIngestTable, TableMismatch
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.iceberg_types import iceberg_type
+from toolkit.ingest.library_errors import FAILURES, cause_of
 from toolkit.ingest.port import IngestCatalog, TableSpec
 
 _SQLITE = "sqlite:///"
+_HIVE = {"py-catalog-impl": "toolkit.ingest.hive_catalog.LockedHiveCatalog", "hive.hive2-compatible": "true"}
+"""The metastore of Hive 2 has no type of its own for instants; Iceberg's own schema says what they are."""
 _CATALOG_TABLE = "iceberg_tables"
 DEFAULTS = {
     "format-version": "2",
@@ -46,8 +55,8 @@ def shown_address(uri: str) -> str:
 def _reaching(address: CatalogAddress) -> Iterator[None]:
     try:
         yield
-    except (SQLAlchemyError, OSError) as error:
-        raise CatalogUnreachable(place=shown_address(address.uri), cause=type(error).__name__) from None
+    except FAILURES as error:
+        raise CatalogUnreachable(place=shown_address(address.uri), cause=cause_of(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +73,18 @@ class IcebergCatalog(IngestCatalog):
 
     @override
     def open(self, namespace: str, table: str) -> IcebergTable:
+        name = f"{self.address.name}.{namespace}.{table}"
         with _reaching(self.address):
             try:
                 self.catalog.load_table((namespace, table))
+            except (NoSuchIcebergTableError, NoSuchPropertyException):
+                raise TableMismatch(table=name, found="another format", expected="an Iceberg table") from None
             except NoSuchTableError:
-                raise NoSuchIngestTable(table=f"{self.address.name}.{namespace}.{table}") from None
+                raise NoSuchIngestTable(table=name) from None
             except (OperationalError, ProgrammingError):
                 if self._is_made():
                     raise
-                raise NoSuchIngestTable(table=f"{self.address.name}.{namespace}.{table}") from None
+                raise NoSuchIngestTable(table=name) from None
         return IcebergTable(place=shown_address(self.address.uri), catalog=self.catalog, identifier=(namespace, table))
 
     def _is_made(self) -> bool:
@@ -127,7 +139,8 @@ def open_catalog(address: CatalogAddress, *, is_look: bool = False) -> IcebergCa
         CatalogUnreachable: it does not answer.
         NoSuchIngestTable: nothing is at the address yet, and it is only looked at.
     """
-    settings = {"type": address.type, "uri": address.uri, "warehouse": address.warehouse, **address.properties}
+    type_ = _HIVE if address.type == "hive" else {"type": address.type}
+    settings = {**type_, "uri": address.uri, "warehouse": address.warehouse, **address.properties}
     if is_look:
         file = address.uri.removeprefix(_SQLITE)
         if file != address.uri and not Path(file).exists():  # opening a file that is missing makes it

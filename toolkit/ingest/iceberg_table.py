@@ -27,7 +27,6 @@ from pyiceberg.table import FileScanTask, Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update import AssertTableUUID
 from pyiceberg.table.update.snapshot import ExpireSnapshots
-from sqlalchemy.exc import SQLAlchemyError
 from typing_extensions import override
 
 from toolkit.ingest.errors import (
@@ -48,6 +47,7 @@ from toolkit.ingest.iceberg_upkeep import (
     unreferenced,
     write_merged,
 )
+from toolkit.ingest.library_errors import FAILURES, cause_of
 from toolkit.ingest.port import (
     TRANSACTIONS_KEY,
     WRITER_PROPERTY,
@@ -61,7 +61,7 @@ from toolkit.ingest.port import (
 )
 
 MERGE = "commit.manifest-merge.enabled"
-_LOST = (CommitStateUnknownException, SQLAlchemyError, OSError)
+_LOST = (CommitStateUnknownException, *FAILURES)
 
 
 def _validate(requirement: _AssertState, base_metadata: TableMetadata | None) -> None:
@@ -132,8 +132,8 @@ class IcebergTable(IngestTable):
             yield
         except NoSuchTableError:
             raise NoSuchIngestTable(table=self.name) from None
-        except (SQLAlchemyError, OSError) as error:
-            raise CatalogUnreachable(place=self.place, cause=type(error).__name__) from None
+        except FAILURES as error:
+            raise CatalogUnreachable(place=self.place, cause=cause_of(error)) from None
 
     @override
     def state(self) -> TableState:
@@ -216,7 +216,7 @@ class IcebergTable(IngestTable):
         except NoSuchTableError:
             raise NoSuchIngestTable(table=self.name) from None
         except _LOST as error:
-            raise CommitUnknown(table=self.name, cause=type(error).__name__) from None
+            raise CommitUnknown(table=self.name, cause=cause_of(error)) from None
 
     @override
     def committed(self, transactions: Collection[int]) -> frozenset[int]:

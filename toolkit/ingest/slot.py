@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolkit.errors import Failed, Unavailable
-from toolkit.ingest.errors import CommitConflict, CommitUnknown
+from toolkit.ingest.errors import CommitConflict, CommitUnknown, TableLocked
 from toolkit.ingest.port import IngestTable, TableCommit, TableState
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger, Transaction
@@ -168,10 +168,13 @@ class CommitSlots:
 
         def commit() -> bool:
             base = self.checked_state(fence)
-            with suppress(CommitConflict, CommitUnknown):
+            try:
                 self.table.commit(TableCommit(properties={SLOT_PROPERTY: str(fence)}), base)
-                return True
-            return False
+            except (CommitConflict, CommitUnknown) as error:
+                if isinstance(error, TableLocked) and time.monotonic() > deadline:
+                    raise
+                return False
+            return True
 
         while not until(deadline, commit):
             if time.monotonic() > deadline:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
 
 from toolkit.ingest.endpoint import CatalogAddress
+from toolkit.ingest.iceberg import open_catalog
 from toolkit.ingest.port import IngestColumn, IngestTable, TableCommit, TableSpec
 
 SPEC = TableSpec(
@@ -19,6 +21,17 @@ ROWS = pa.table({"a": [1, 2, 3], "hour": ["01", "02", "01"]})
 def address(tmp_path: Path) -> CatalogAddress:
     """Return the address of a catalog in a directory."""
     return CatalogAddress(type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}/warehouse")
+
+
+def emptied(metastore: str, tmp_path: Path) -> CatalogAddress:
+    """Return the address of a metastore whose tables of other tests are dropped."""
+    found = CatalogAddress(type="hive", uri=metastore, warehouse=f"file://{tmp_path}/warehouse")
+    with closing(open_catalog(found)) as opened:
+        if ("web",) in opened.catalog.list_namespaces():
+            for each in opened.catalog.list_tables("web"):
+                opened.catalog.drop_table(each)
+            opened.catalog.drop_namespace("web")
+    return found
 
 
 def commit_one(table: IngestTable, transaction: int) -> None:
