@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError
 from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
 from toolkit.compaction.targets import CompactRules
 from toolkit.entities.env_references import MissingVariable
-from toolkit.entities.ingest import BadRecordRule, RecordType
+from toolkit.entities.ingest import BadRecordRule, CatalogType, RecordType
 from toolkit.ingest.connection import connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.iceberg import open_catalog
@@ -100,6 +100,9 @@ def reader_of_ingested(variables: Variables, feed: Feed, cluster: Cluster) -> In
 
 
 def _address(feed: str, catalog: IcebergSettings, cluster: Cluster, variables: Variables) -> CatalogAddress:
+    if catalog.type is CatalogType.HIVE:
+        warehouse = str(cluster.place(catalog.warehouse))
+        return CatalogAddress(type=str(catalog.type), uri=catalog.uri, warehouse=warehouse, name=catalog.name)
     try:
         url = make_url(catalog.uri)
     except (ArgumentError, ValueError) as error:

@@ -15,6 +15,8 @@ class CatalogType(StrEnum):
 
     SQL = "sql"
     """Tables of a database: SQLite or PostgreSQL."""
+    HIVE = "hive"
+    """Tables of a Hive metastore."""
 
 
 class RecordType(StrEnum):
@@ -54,7 +56,7 @@ class IcebergSettings:
 
     Attributes:
         type: of the catalog.
-        uri: of its database, without a password.
+        uri: of its database, without a password, or of the metastore.
         warehouse: directory below which new tables are.
         name: of the catalog; Spark's catalog has the same name.
         user: logs in at the database; absent: nobody does.

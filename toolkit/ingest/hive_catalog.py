@@ -109,11 +109,11 @@ class _Connections:
         connection = TSocket(self._address.hostname, self._address.port)
         connection.setTimeout(_CALL_SECONDS * 1000)
         connection.open()
-        self._open.connection = connection
+        self._open.connections = [*getattr(self._open, "connections", ()), connection]
         return _GuardedClient(Client(TBinaryProtocol(TBufferedTransport(connection))))
 
     def __exit__(self, *_: object) -> None:
-        self._open.connection.close()
+        self._open.connections.pop().close()
 
 
 class LockedHiveCatalog(HiveCatalog):

@@ -1,4 +1,4 @@
-"""An ingest into an Iceberg table of a SQL catalog, for processes that signal themselves at a named point."""
+"""An ingest into an Iceberg table, for processes that signal themselves at a named point."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import sqlalchemy as sa
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.table import StagedTable
 from typing_extensions import override
 
 from tests.databases.ledgers import open_ledger
 from tests.unit.ingest.memory_table import WordWriter
 from toolkit.ingest.connection import Connection, connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
+from toolkit.ingest.hive_catalog import LockedHiveCatalog
 from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.port import DataFile, IngestColumn, TableCommit, TableSpec, TableState
@@ -38,24 +41,29 @@ class Place:
     Attributes:
         root: directory of the catalog and of the table.
         ledger: URL of the ledger.
+        metastore: that has the catalog; empty: it is on SQLite.
     """
 
     root: Path
     ledger: str
+    metastore: str = ""
 
     @property
     def endpoint(self) -> Endpoint:
         """Return the address of the table."""
-        uri, warehouse = f"sqlite:///{self.root}/catalog.db", f"file://{self.root}/warehouse"
-        return Endpoint(
-            catalog=CatalogAddress(type="sql", uri=uri, warehouse=warehouse), namespace="web", table="clicks"
-        )
+        type_, uri = ("hive", self.metastore) if self.metastore else ("sql", f"sqlite:///{self.root}/catalog.db")
+        catalog = CatalogAddress(type=type_, uri=uri, warehouse=f"file://{self.root}/warehouse")
+        return Endpoint(catalog=catalog, namespace="web", table="clicks")
 
     def connect(self, ledger: Ledger, point: Callable[[str], None] = lambda _: None) -> Connection:
         """Connect, and create the table when it is missing."""
 
         def opened(address: CatalogAddress) -> PointedCatalog:
-            return PointedCatalog(address=address, catalog=open_catalog(address).catalog, point=point)
+            catalog = open_catalog(address).catalog
+            if isinstance(catalog, LockedHiveCatalog):
+                catalog = PointedHive(catalog.name, **catalog.properties)
+                catalog.point = point
+            return PointedCatalog(address=address, catalog=catalog, point=point)
 
         return connect(self.endpoint, ledger=ledger, agent="a", open_catalog=opened, create=SPEC)
 
@@ -91,6 +99,17 @@ class PointedTable(IcebergTable):
             self.point("after commit")
 
 
+class PointedHive(LockedHiveCatalog):
+    """A catalog that tells when a commit has its lock."""
+
+    point: Callable[[str], None] = staticmethod(lambda _: None)
+
+    @override
+    def _update_and_stage_table(self, *given: Any) -> StagedTable:
+        self.point("during commit")
+        return super()._update_and_stage_table(*given)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PointedCatalog(IcebergCatalog):
     """A catalog whose table tells where its caller is."""
@@ -104,8 +123,8 @@ class PointedCatalog(IcebergCatalog):
                 self.point("during commit")
 
         found = super().open(namespace, table)
-        assert isinstance(self.catalog, SqlCatalog)
-        sa.event.listen(self.catalog.engine, "before_cursor_execute", executed)
+        if isinstance(self.catalog, SqlCatalog):
+            sa.event.listen(self.catalog.engine, "before_cursor_execute", executed)
         return PointedTable(place=found.place, catalog=self.catalog, identifier=found.identifier, point=self.point)
 
 

@@ -26,10 +26,12 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["tests.contract.ingest_table.iceberg_ingest"])
 
 
-@pytest.fixture
-def place(ledger: Ledger, tmp_path: Path) -> Place:
+@pytest.fixture(params=["sqlite", "hive"])
+def place(request: pytest.FixtureRequest, ledger: Ledger, tmp_path: Path) -> Place:
     """Return where a table and its ledger are."""
-    return Place(root=tmp_path, ledger=ledger.engine.url.render_as_string(hide_password=False))
+    url = ledger.engine.url.render_as_string(hide_password=False)
+    metastore = request.getfixturevalue("hive_place").uri if request.param == "hive" else ""
+    return Place(root=tmp_path, ledger=url, metastore=metastore)
 
 
 def started(place: Place, work: Work) -> ForkServerProcess:

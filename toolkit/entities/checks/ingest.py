@@ -13,7 +13,7 @@ from toolkit.entities.checks.processes import named_feeds
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
-from toolkit.entities.ingest import AfterIngest, BadRecordRule, Ingest, RecordType
+from toolkit.entities.ingest import AfterIngest, BadRecordRule, CatalogType, Ingest, RecordType
 from toolkit.entities.process import Process
 from toolkit.entities.templates import path_template, table_uri
 from toolkit.entities.violation import Violation
@@ -47,6 +47,8 @@ def check_catalog(feed: Feed, context: Context) -> Iterator[Violation]:
         if cluster.interfaces.iceberg is None:
             message = f"the cluster {cluster.name} has no interfaces.iceberg, the catalog of the table"
             yield _violation(pointer, message, "add interfaces: iceberg: {type: sql, uri: ..., warehouse: ...}")
+        elif cluster.interfaces.iceberg.type is CatalogType.HIVE:
+            yield from _case_findings(feed, each)
         if each.ingest.on_bad_record is BadRecordRule.REJECT and cluster.locations.working is None:
             message = f"on_bad_record: reject needs locations.working of the cluster {cluster.name}, which is missing"
             yield _violation((*pointer, "on_bad_record"), message, "add it, or write on_bad_record: fail")
@@ -156,6 +158,16 @@ def _company_findings(feed: Feed, each: FeedCluster, pointer: Pointer) -> Iterat
         if value is not None:
             message = f"{key} does not work on a feed with ingest: its table is not one of the Hive metastore"
             yield _violation((*pointer, "ingest"), message, f"remove {key}, or ingest", on_key=True)
+
+
+def _case_findings(feed: Feed, each: FeedCluster) -> Iterator[Violation]:
+    """A metastore tells no case apart; two names of one table would be two tables to the ledger."""
+    with suppress(ElError):
+        table = table_uri(feed.table_on(each.name) or "", feed.path_timezone)
+        name = f"{table.database}.{table.table}"
+        if name != name.lower():
+            message = f"the table {name} is in a Hive metastore, which has names in lower case alone"
+            yield _violation(("table",), message, f"write {name.lower()}")
 
 
 def _place_findings(ingest: Ingest, cluster: Cluster, pointer: Pointer) -> Iterator[Violation]:
