@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, cast
 
 from pyiceberg.catalog import MetastoreCatalog
 from pyiceberg.catalog.sql import SqlCatalog
@@ -32,7 +33,7 @@ class BreakingCatalog(MetastoreCatalog):
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
         self.before()
-        found = super().commit_table(table, requirements, updates)
+        found: CommitTableResponse = cast("Any", super()).commit_table(table, requirements, updates)
         self.after()
         return found
 

@@ -24,7 +24,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> CatalogAddress:
     if request.param == "sqlite":
         return address(tmp_path)
     if request.param == "hive":
-        return request.getfixturevalue("hive_place")
+        of_hive: CatalogAddress = request.getfixturevalue("hive_place")
+        return of_hive
     server: PostgresServer = request.getfixturevalue("postgres_server")
     name = f"iceberg_{uuid4().hex}"
     server.create_database(name)

@@ -36,7 +36,7 @@ def check_iceberg(cluster: Cluster) -> Iterator[Violation]:
         if getattr(catalog, key) is not None:
             yield _refused(key, f"{key} belongs to type: sql; a metastore of type: hive takes no password")
     for key in _LOGIN:
-        if cluster.hadoop_conf.get(key, "").strip().lower() == "true":
+        if str(cluster.hadoop_conf.get(key, "")).strip().lower() == "true":
             yield _refused("type", f"hadoop_conf has {key}: true, and a catalog of type hive is reached without it")
 
 
