@@ -88,8 +88,13 @@ def _sample(node: Schema, turn: int) -> Value:
 
 
 def _items(node: Schema, turn: int) -> Iterator[tuple[str, Value]]:
+    """Yield the properties; of keys that exclude each other one, with those that go with it."""
+    excluding = [each["required"][0] for each in node.get("oneOf", ())]
+    left_out = {key for at, key in enumerate(excluding) if at != turn % len(excluding)}
+    needs = node.get("dependentRequired", {})
     for key, each in node.get("properties", {}).items():
-        yield key, _sample(each, turn)
+        if key not in left_out and left_out.isdisjoint(needs.get(key, ())):
+            yield key, _sample(each, turn)
 
 
 def _scalar(node: Schema) -> Value:

@@ -52,6 +52,11 @@ def is_choice(node: Schema) -> bool:
 def _conditions(node: Schema) -> dict[str, str]:
     """The properties that are required in some cases, and in which."""
     found = {each: f"with {code(key)}" for key, needed in node.get("dependentRequired", {}).items() for each in needed}
+    match node.get("oneOf", ()):
+        case [{"required": [one]}, {"required": [two]}]:
+            found |= {one: f"without {code(two)}", two: f"without {code(one)}"}
+        case _:  # more keys than two
+            pass
     match node.get("if"):
         case None | {"type": "object"}:  # the latter is a choice
             pass

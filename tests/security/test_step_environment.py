@@ -35,6 +35,8 @@ SECRETS = {
     "FEEDCTL_LEDGER": "postgresql://u:planted@db/x",
     "FEEDCTL_LEDGER_PASSWORD": "planted",
     "FEEDCTL_BROKER_PASSWORD": "planted",
+    "FEEDCTL_CATALOG_PASSWORD": "planted",
+    "FEEDCTL_KAFKA_PASSWORD": "planted",
     "FEEDCTL_SECRET_CRM": "planted",
     "PGPASSWORD": "planted",
     "AWS_ACCESS_KEY_ID": "planted",

@@ -13,9 +13,10 @@ from sqlalchemy.exc import ArgumentError
 from toolkit.bootstrap.ingest import FeedIngest, NotIngested, directory_source, instances_of
 from toolkit.compaction.targets import CompactRules
 from toolkit.entities.env_references import MissingVariable
-from toolkit.entities.ingest import BadRecordRule, CatalogType, RecordType
+from toolkit.entities.ingest import BadRecordRule, CatalogType, DataLossRule, IngestDirectory, IngestTopic, RecordType
 from toolkit.ingest.connection import connect
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
+from toolkit.ingest.extra import KAFKA, require_extra
 from toolkit.ingest.iceberg import open_catalog
 from toolkit.ingest.port import IngestColumn, TableSpec
 from toolkit.ingest.writer_loading import built_in_writer
@@ -61,9 +62,9 @@ def configured(context: ActionContext, clock: Clock, feed: Feed, cluster: Cluste
     return FeedIngest(
         table=_table(context, ingest, instances, address),
         event_time=ingest.event_time,
-        source=_source(ingest, cluster, clock, feed),
-        directory=None if ingest.source is None else cluster.place(ingest.source.directory),
-        settle=_NO_TIME if ingest.source is None else ingest.source.settle.elapsed or _NO_TIME,
+        source=_source(ingest, cluster, clock, feed, context.variables),
+        directory=None if ingest.files is None else cluster.place(ingest.files.directory),
+        settle=_NO_TIME if ingest.files is None else ingest.files.settle.elapsed or _NO_TIME,
         limits=CommitLimits(rows=commit.rows, bytes=commit.bytes, every=commit.every.elapsed or _NO_TIME),
         rejects_bad=ingest.on_bad_record is BadRecordRule.REJECT,
         max_rejects=ingest.max_rejects,
@@ -170,19 +171,63 @@ def _settings(given: RecordFormat) -> Mapping[str, object]:
             return {}
 
 
-def _source(ingest: Ingest, cluster: Cluster, clock: Clock, feed: Feed) -> tuple[str, Callable[[Stores], IngestSource]]:
-    source = ingest.source
-    if source is None:
-        return "stdin", partial(_no_source, feed.name)
-    return directory_source(
-        cluster.place(source.directory),
-        source.pattern,
-        source.settle.elapsed or _NO_TIME,
-        clock,
-        after=str(ingest.after),
-        archive=None if ingest.archive is None else cluster.place(ingest.archive),
-        most_bytes=ingest.commit.bytes,
+def _source(
+    ingest: Ingest, cluster: Cluster, clock: Clock, feed: Feed, variables: Variables
+) -> tuple[str, Callable[[Stores], IngestSource]]:
+    match ingest.source:
+        case None:
+            return "stdin", partial(_no_source, feed.name)
+        case IngestTopic() as topic:
+            return f"kafka.{topic.kafka}", partial(_topic_source, topic, variables, ingest.commit.bytes)
+        case IngestDirectory() as files:
+            return directory_source(
+                cluster.place(files.directory),
+                files.pattern,
+                files.settle.elapsed or _NO_TIME,
+                clock,
+                after=str(ingest.after),
+                archive=None if ingest.archive is None else cluster.place(ingest.archive),
+                most_bytes=ingest.commit.bytes,
+            )
+
+
+def _topic_source(topic: IngestTopic, variables: Variables, most_bytes: int, stores: Stores) -> IngestSource:
+    del stores
+    require_extra(modules=KAFKA)
+    from toolkit.ingest_job.kafka import KafkaSource  # noqa: PLC0415 - loads a package that only a topic needs
+
+    return KafkaSource(
+        topic=topic.kafka,
+        group=topic.group,
+        settings=client_settings(topic, variables),
+        skips_lost=topic.on_data_loss is DataLossRule.SKIP,
+        most_bytes=most_bytes,
     )
+
+
+def client_settings(topic: IngestTopic, variables: Variables) -> Mapping[str, str]:
+    """Return the properties of librdkafka for the connections to the brokers of a topic.
+
+    Raises:
+        MissingVariable: the password is not in the environment.
+    """
+    security = topic.security
+    settings = {"bootstrap.servers": topic.bootstrap}
+    if security is None:
+        return settings
+    settings["security.protocol"] = str(security.protocol)
+    if security.ca is not None:
+        settings["ssl.ca.location"] = security.ca
+    if security.mechanism is not None and security.user is not None and security.env is not None:
+        if security.env not in variables:
+            raise MissingVariable(name=security.env)
+        password = variables[security.env]
+        settings |= {
+            "sasl.mechanism": str(security.mechanism),
+            "sasl.username": security.user,
+            "sasl.password": password,
+        }
+    return settings
 
 
 def _no_source(feed: str, stores: Stores) -> IngestSource:

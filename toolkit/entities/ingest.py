@@ -41,6 +41,37 @@ class AfterIngest(StrEnum):
     """It is deleted."""
 
 
+class DataLossRule(StrEnum):
+    """Treatment of records of a topic that are gone before they were read."""
+
+    FAIL = "fail"
+    """The run fails."""
+    SKIP = "skip"
+    """Reading goes on at the first offset that is there."""
+
+
+class KafkaProtocol(StrEnum):
+    """Encryption and login of a connection to a broker; without `security` there is neither."""
+
+    SSL = "SSL"
+    """Encrypted, without a login."""
+    SASL_SSL = "SASL_SSL"
+    """Encrypted, with a login."""
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    """A login without encryption."""
+
+
+class SaslMechanism(StrEnum):
+    """Login at a broker."""
+
+    PLAIN = "PLAIN"
+    """The password itself is sent."""
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    """A proof of the password is sent."""
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+    """The same, with a longer digest."""
+
+
 class BadRecordRule(StrEnum):
     """Treatment of a record that is no row of the table."""
 
@@ -84,6 +115,44 @@ class IngestDirectory:
     directory: str
     pattern: str = "*"
     settle: Frequency = _SETTLE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KafkaSecurity:
+    """Encryption and login of the connections to brokers.
+
+    Attributes:
+        protocol: of the connections.
+        mechanism: of the login.
+        user: logs in.
+        env: environment variable with the password of the user.
+        ca: file of certificates by which brokers are checked; absent: those of the system.
+    """
+
+    protocol: KafkaProtocol
+    mechanism: SaslMechanism | None = None
+    user: str | None = None
+    env: str | None = None
+    ca: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IngestTopic:
+    """Source of an ingest: a topic of Kafka.
+
+    Attributes:
+        kafka: name of the topic.
+        bootstrap: brokers, as ``host:port`` with commas between them.
+        group: gets the committed offsets, for monitoring.
+        on_data_loss: treatment of records that are gone before they were read.
+        security: of the connections; absent: neither encryption nor a login.
+    """
+
+    kafka: str
+    bootstrap: str
+    group: str
+    on_data_loss: DataLossRule = DataLossRule.FAIL
+    security: KafkaSecurity | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -171,7 +240,7 @@ class Ingest:
         target_file_bytes: size of merged files.
     """
 
-    source: IngestDirectory | None = None
+    source: IngestDirectory | IngestTopic | None = None
     format: RecordFormat
     columns: tuple[IngestedColumn, ...]
     event_time: str
@@ -183,3 +252,13 @@ class Ingest:
     close_after: Frequency = _CLOSE_AFTER
     compact_when: CompactWhen = CompactWhen()
     target_file_bytes: int = 128 << 20
+
+    @property
+    def files(self) -> IngestDirectory | None:
+        """Return the directory that is the source; None: the source is another."""
+        return self.source if isinstance(self.source, IngestDirectory) else None
+
+    @property
+    def topic(self) -> IngestTopic | None:
+        """Return the topic that is the source; None: the source is another."""
+        return self.source if isinstance(self.source, IngestTopic) else None

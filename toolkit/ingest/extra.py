@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from toolkit.errors import InvalidInput
 
 _MODULES = ("pyarrow", "pyiceberg")
+KAFKA = ("confluent_kafka",)
+"""What a source of Kafka needs besides."""
 
 
 class IngestNotInstalled(InvalidInput):
@@ -24,12 +26,16 @@ class IngestNotInstalled(InvalidInput):
         )
 
 
-def require_extra(find: Callable[[str], object] = find_spec) -> None:
+def require_extra(find: Callable[[str], object] = find_spec, modules: tuple[str, ...] = _MODULES) -> None:
     """Check that the packages are there, without loading them.
+
+    Args:
+        find: looks for a package.
+        modules: the packages.
 
     Raises:
         IngestNotInstalled: one is not.
     """
-    missing = tuple(name for name in _MODULES if find(name) is None)
+    missing = tuple(name for name in modules if find(name) is None)
     if missing:
         raise IngestNotInstalled(modules=missing)

@@ -244,10 +244,10 @@ class _WatermarkBatch:
         return Applied(results=(found.of(item) if isinstance(found, FailedAttempt) else ItemResult.done(item),))
 
     def _write(self) -> None:
-        target = self.run.plan.target
+        target, watermark = self.run.plan.target, self.run.plan.detail.watermark
         self.run.check()
-        if target.watermark is not None:
-            target.table.set_watermark(target.watermark, target.instances.late_events)
+        if watermark is not None:
+            target.table.set_watermark(watermark, target.instances.late_events)
 
 
 _BATCHES: Mapping[str, Callable[..., Batch[IngestItem]]] = {READ: _ReadBatch, WATERMARK: _WatermarkBatch}

@@ -157,6 +157,7 @@ class FeedIngester:
             self.before_commit()
             rejected = self.rejects.flush()
             self.writer.commit(progress if self.keeps_progress else None)
+            self.source.committed(progress)
             self.detail.commits += 1
             self.detail.rows += pending.rows - rejected
             self.detail.bytes += pending.bytes

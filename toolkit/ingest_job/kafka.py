@@ -1,7 +1,8 @@
 """A Kafka topic as a source: partitions are read from the offsets in the table to ends fixed at the look.
 
-The progress is ``{"topic_id": ..., "partitions": {"0": next, ...}}``. The offsets of the consumer group are written for
-those who watch its lag, and never read.
+The progress is ``{"topic_id": ..., "partitions": {"0": next, ...}}``, with ``"open": {"at": ..., "ends": {...}}`` while
+records wait behind open transactions. The offsets of the consumer group are written for those who watch its lag, and
+never read.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from confluent_kafka import admin as kafka_admin
 from confluent_kafka.admin import AdminClient
 from typing_extensions import override
 
+from toolkit.el import format_instant, parse_instant
 from toolkit.errors import InvalidInput, Unavailable
 from toolkit.ingest.errors import DataLost, RecordTooLong, UnitChanged
-from toolkit.ingest_job.source import Chunk, IngestSource, Progress, SourceUnit, Stores
+from toolkit.ingest_job.source import Chunk, IngestSource, JsonValue, Progress, SourceUnit, Stores
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from confluent_kafka import Message
 
 _T = TypeVar("_T")
@@ -91,6 +95,10 @@ class KafkaSource(IngestSource):
     timeout: float = 30.0
     most_bytes: int = 64 << 20
     _notes: list[str] = field(default_factory=list, init=False)
+    _begins: dict[int, int] = field(default_factory=dict, init=False)
+    _ends: dict[int, int] = field(default_factory=dict, init=False)
+    _held: dict[int, int] = field(default_factory=dict, init=False)
+    _open: JsonValue = field(default=None, init=False)
     _admin: AdminClient | None = field(default=None, init=False, repr=False)
     _consumer: Consumer | None = field(default=None, init=False, repr=False)
 
@@ -104,21 +112,46 @@ class KafkaSource(IngestSource):
         self._notes = []
         topic_id, partitions = self._described()
         known, reached = progress.get("topic_id"), _offsets(progress)
-        if known not in (None, topic_id):
+        if known and known != topic_id:
             self._lose(self.topic, f"an offset of topic id {known}", f"a topic made anew with id {topic_id}")
             reached, known = {}, None
-        ends = self._retried(lambda: self._limits(partitions, _OFFSETS.latest()))
-        firsts = self._retried(lambda: self._limits(partitions, _OFFSETS.earliest()))
+        tails = self._limits(partitions, _OFFSETS.latest(), IsolationLevel.READ_UNCOMMITTED)
+        self._ends = ends = self._limits(
+            partitions, _OFFSETS.latest()
+        )  # after the tails, which they pass by new records
+        self._held = {number: tail for number, tail in tails.items() if tail > ends[number]}
+        self._open = progress.get("open") if known else None
+        firsts = self._limits(partitions, _OFFSETS.earliest())
+        self._begins = {} if known else firsts
         units = []
         for number in partitions:
             first, end, name = firsts[number], ends[number], f"{self.topic}[{number}]"
-            start = first if known is None else reached.get(number, 0)
+            start = reached.get(number, 0) if known else first
             if start < first or start > end:
                 self._lose(name, f"offset {start}", f"a log of the offsets {first} to {end}")
                 start = first
             if start < end or reached.get(number) != start:
                 units.append(SourceUnit(name=name, start=start, end=end, identity=topic_id))
-        return units
+        return sorted(
+            units, key=lambda unit: unit.start - (unit.end or 0)
+        )  # the largest backlog is never left for last
+
+    @override
+    def complete_at(self, looked: datetime) -> datetime | None:
+        """Return the instant; a record behind an open transaction is read later, when the ends have passed it."""
+        if not self._held:
+            self._open = None
+            return looked
+        self._notes.append(
+            f"{len(self._held)} partitions have records behind an open transaction: a later run reads them"
+        )
+        before, self._open = self._open, {"at": format_instant(looked), "ends": _by_text(self._held)}
+        if not isinstance(before, dict):
+            return None
+        if any(self._ends.get(number, 0) < end for number, end in _by_number(before.get("ends")).items()):
+            self._open = before
+            return None
+        return parse_instant(str(before.get("at")))
 
     @override
     def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
@@ -137,22 +170,25 @@ class KafkaSource(IngestSource):
 
     @override
     def advanced(self, progress: Progress, unit: SourceUnit, reached: int, *, is_done: bool) -> Progress:
-        offsets = _offsets(progress) if progress.get("topic_id") == unit.identity else {}
+        offsets = _offsets(progress) if progress.get("topic_id") == unit.identity else dict(self._begins)
         offsets[_partition(unit)] = unit.end if is_done and unit.end is not None else reached
-        return {"topic_id": unit.identity, "partitions": {str(number): offsets[number] for number in sorted(offsets)}}
+        made: dict[str, JsonValue] = {"topic_id": unit.identity, "partitions": _by_text(offsets)}
+        return made if self._open is None else {**made, "open": self._open}
 
     @override
     def is_finished(self, name: str, progress: Progress) -> bool:
         return False  # the end of a partition was that of another look
 
     @override
-    def finished(self, progress: Progress) -> Sequence[SourceUnit]:
-        """Return nothing, since a topic keeps its records; show the offsets of the table to the group."""
+    def committed(self, progress: Progress) -> None:
+        """Show the offsets of the table to the group, without waiting for an answer: they are for monitoring only."""
         offsets = [TopicPartition(self.topic, number, offset) for number, offset in _offsets(progress).items()]
-        if offsets:
-            with contextlib.suppress(KafkaException):  # for monitoring only
-                self._connected().commit(offsets=offsets, asynchronous=False)
-        return ()
+        with contextlib.suppress(KafkaException):
+            self._connected().commit(offsets=offsets, asynchronous=True)
+
+    @override
+    def finished(self, progress: Progress) -> Sequence[SourceUnit]:
+        return ()  # a topic keeps its records
 
     @override
     def put_away(self, unit: SourceUnit, stores: Stores) -> str:
@@ -171,7 +207,7 @@ class KafkaSource(IngestSource):
         self._check_identity(unit)
         consumer = self._connected()
         consumer.assign([TopicPartition(self.topic, _partition(unit), unit.start)])
-        last_answer, cause = time.monotonic(), "no message came"
+        last_answer, cause, position = time.monotonic(), "no message came", unit.start
         while True:
             messages = consumer.consume(1000, timeout=_POLL_SECONDS)
             for message in messages:
@@ -182,10 +218,10 @@ class KafkaSource(IngestSource):
                 last_answer = time.monotonic()
                 if offset is not None and offset >= end:
                     return
-                if error is None and offset is not None:
+                if error is None and offset is not None and offset >= position:
                     yield offset, self._value(unit, message, offset)
-                    last_answer = time.monotonic()
-                    if offset + 1 >= end:
+                    last_answer, position = time.monotonic(), offset + 1
+                    if position >= end:
                         return
             if time.monotonic() - last_answer > self.timeout:
                 raise BrokerUnreachable(topic=self.topic, seconds=self.timeout, cause=cause)
@@ -221,13 +257,18 @@ class KafkaSource(IngestSource):
 
         return self._retried(describe)
 
-    def _limits(self, partitions: Sequence[int], which: object) -> dict[int, int]:
+    def _limits(
+        self, partitions: Sequence[int], which: object, level: IsolationLevel = IsolationLevel.READ_COMMITTED
+    ) -> dict[int, int]:
         requests: dict[TopicPartition, Any] = {TopicPartition(self.topic, number): which for number in partitions}
-        level = IsolationLevel.READ_COMMITTED
-        futures = self._administered().list_offsets(
-            requests, isolation_level=level, request_timeout=min(self.timeout, _QUESTION_SECONDS)
-        )
-        return {each.partition: future.result().offset for each, future in futures.items()}
+
+        def look() -> dict[int, int]:
+            futures = self._administered().list_offsets(
+                requests, isolation_level=level, request_timeout=min(self.timeout, _QUESTION_SECONDS)
+            )
+            return {each.partition: future.result().offset for each, future in futures.items()}
+
+        return self._retried(look)
 
     def _retried(self, question: Callable[[], _T]) -> _T:
         """Ask the brokers, and again until the timeout."""
@@ -271,9 +312,16 @@ class KafkaSource(IngestSource):
 
 
 def _offsets(progress: Progress) -> dict[int, int]:
-    partitions = progress.get("partitions")
-    found = partitions if isinstance(partitions, dict) else {}
+    return _by_number(progress.get("partitions"))
+
+
+def _by_number(offsets: JsonValue) -> dict[int, int]:
+    found = offsets if isinstance(offsets, dict) else {}
     return {int(number): int(str(offset)) for number, offset in found.items()}
+
+
+def _by_text(offsets: Mapping[int, int]) -> dict[str, JsonValue]:
+    return {str(number): offsets[number] for number in sorted(offsets)}
 
 
 def _partition(unit: SourceUnit) -> int:

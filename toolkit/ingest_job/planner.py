@@ -15,6 +15,8 @@ from toolkit.ingest_job.source import SourceUnit
 from toolkit.ingest_job.targets import PUT_AWAY, READ, WATERMARK, IngestDetail, IngestItem, IngestPlan
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.ingest.port import TableState
     from toolkit.ingest_job.source import IngestSource, Progress
     from toolkit.ingest_job.targets import IngestTarget
@@ -41,11 +43,12 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: 
         items.extend(IngestItem(kind=kind, unit=unit) for unit in group if kind)
     reads = [item for item in items if item.kind == READ]
     new = (f"the table {target.table.name} is not there: the first commit creates it",) if state is None else ()
-    if not changed and (state is not None or reads) and _moves_watermark(target, state):
+    watermark = None if target.watermark is None else source.complete_at(target.watermark)
+    if not changed and (state is not None or reads) and _moves_watermark(target, state, watermark):
         items.append(IngestItem(kind=WATERMARK, unit=SourceUnit(name=target.table.name, start=0, end=None)))
     return replace(
         blank,
-        detail=IngestDetail(source=source, progress=progress),
+        detail=IngestDetail(source=source, progress=progress, watermark=watermark),
         items=tuple(items),
         unreadable=tuple(map(_changed, changed)),
         notes=(*source.notes, *new),
@@ -53,14 +56,15 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: 
     )
 
 
-def _moves_watermark(target: IngestTarget, state: TableState | None) -> bool:
+def _moves_watermark(target: IngestTarget, state: TableState | None, watermark: datetime | None) -> bool:
     """Return whether another instance may close with the new watermark: it is written for that alone."""
-    if target.watermark is None:
+    if watermark is None:
         return False
     text = None if state is None else state.properties.get(WATERMARK_PROPERTY)
-    over_before, new = target.instances.over_before, target.watermark - target.close_after
-    old = None if text is None else over_before(parse_instant(text) - target.close_after)
-    return text is None or over_before(new) != old
+    if text is None:
+        return True
+    over_before, old = target.instances.over_before, parse_instant(text)
+    return over_before(max(old, watermark) - target.close_after) != over_before(old - target.close_after)
 
 
 def _changed(item: IngestItem) -> ItemResult[IngestItem]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
 
@@ -69,6 +71,14 @@ class IngestSource(Protocol):
         """
         ...
 
+    def complete_at(self, looked: datetime) -> datetime | None:
+        """Return an instant of which all that the source had is read once the units are; None: none is known.
+
+        Args:
+            looked: the source was looked at then, or later.
+        """
+        return looked
+
     def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
         """Read a unit from its start to its end, in chunks of at most so many records and about so many bytes.
 
@@ -90,6 +100,10 @@ class IngestSource(Protocol):
             is_done: the unit was read to its end.
         """
         ...
+
+    def committed(self, progress: Progress) -> None:
+        """Take note of a progress that is in the table."""
+        del progress
 
     def is_finished(self, name: str, progress: Progress) -> bool:
         """Return whether the unit of a name was read to its end according to the progress."""

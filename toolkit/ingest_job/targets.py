@@ -124,6 +124,7 @@ class IngestDetail:
     Attributes:
         source: of the plan; None: nothing is read.
         progress: of the table when the plan was made.
+        watermark: what the source had at this instant is in the table when all is read; None: nobody knows.
         rows: so many were committed.
         commits: so many were made.
         bytes: so many in the records that were committed.
@@ -135,6 +136,7 @@ class IngestDetail:
 
     source: IngestSource | None = None
     progress: Progress = field(default_factory=dict)
+    watermark: datetime | None = None
     rows: int = 0
     commits: int = 0
     bytes: int = 0

@@ -5,15 +5,17 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pytest
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.contract.ingest_source.feeder import consumed
 from tests.testbed.kafka_broker import KafkaBroker
 from toolkit.ingest.errors import DataLost
 from toolkit.ingest_job.kafka import TOMBSTONE, KafkaSource, NoSuchTopic
-from toolkit.ingest_job.source import Progress
+from toolkit.ingest_job.source import Progress, SourceUnit
 
 pytestmark = [pytest.mark.extended, pytest.mark.slow]
 
@@ -65,6 +67,72 @@ def test_aborted_transactions_are_not_read_and_open_ones_are_left(kafka: KafkaBr
     assert records == [b"good"]
     producer.commit_transaction()
     assert read(kafka, topic, progress)[0] == [b"open"]
+
+
+def test_the_source_is_complete_at_an_earlier_look_once_the_ends_have_passed_its_open_transactions(
+    kafka: KafkaBroker, topic: str
+) -> None:
+    first, second = (Producer({**kafka.settings, "transactional.id": f"{topic}-{each}"}) for each in range(2))
+    looks = [datetime(2026, 3, 20, hour, tzinfo=UTC) for hour in range(4)]
+    kafka.send(topic, b"a")
+    _begin(first, topic, b"b")
+    opened = source(kafka, topic)
+    units = opened.units({})
+    assert opened.complete_at(looks[0]) is None
+    progress = opened.advanced({}, units[0], 1, is_done=True)
+    assert opened.units(progress) == []
+    assert opened.complete_at(looks[1]) is None  # the same transaction is open
+    _begin(second, topic, b"c")  # behind it
+    first.commit_transaction()
+    units = _until_read(opened, progress, 2)
+    assert opened.complete_at(looks[2]) == looks[0]
+    progress = opened.advanced(progress, units[0], 2, is_done=True)
+    second.abort_transaction()
+    _until_read(opened, progress, 5)
+    assert opened.complete_at(looks[3]) == looks[3]
+    opened.close()
+
+
+def _until_read(opened: KafkaSource, progress: Progress, end: int) -> Sequence[SourceUnit]:
+    """Look until a marker of a transaction is there, which the broker writes after its answer."""
+    for _ in range(100):
+        units = opened.units(progress)
+        if units and (units[0].end or 0) >= end:
+            return units
+        time.sleep(0.1)
+    pytest.fail("the transaction did not end")
+
+
+def _begin(producer: Producer, topic: str, value: bytes) -> None:
+    producer.init_transactions()
+    producer.begin_transaction()
+    producer.produce(topic, value, partition=0)
+    producer.flush()
+
+
+def test_what_was_gone_before_the_first_look_is_not_lost(kafka: KafkaBroker, topic: str) -> None:
+    kafka.send(topic, *(b"%d" % each for each in range(9)))
+    kafka.send(topic, *(b"%d" % each for each in range(20)), partition=1)
+    for removed in kafka.admin.delete_records([TopicPartition(topic, 1, 10)]).values():
+        removed.result(60)
+    opened = source(kafka, topic)
+    first, second = opened.units({})
+    assert [first.name, second.name] == [f"{topic}[1]", f"{topic}[0]"]  # the larger backlog
+    progress = opened.advanced({}, second, 9, is_done=True)  # and a kill before the other
+    assert source(kafka, topic).units(progress) == [first]
+    opened.close()
+
+
+def test_the_group_has_the_offsets_that_were_committed(kafka: KafkaBroker, topic: str) -> None:
+    kafka.send(topic, b"a", b"b")
+    opened = source(kafka, topic)
+    opened.units({})
+    opened.committed({"topic_id": "x", "partitions": {"0": 2}})
+    opened.close()
+    watcher = Consumer({**kafka.settings, "group.id": "feedctl"})
+    found = watcher.committed([TopicPartition(topic, 0)], timeout=60)
+    watcher.close()
+    assert [each.offset for each in found] == [2]
 
 
 def test_lost_records_and_a_topic_made_anew_are_told(kafka: KafkaBroker, topic: str) -> None:

@@ -30,8 +30,11 @@ _BY_FORMAT = {
 _BY_PATTERN = {
     "BROKER": "FEEDCTL_BROKER_WORD",
     "CATALOG": "FEEDCTL_CATALOG_WORD",
+    "KAFKA": "FEEDCTL_KAFKA_WORD",
     "sqlite": "sqlite:////dir/catalog.db",
     "decimal": "decimal(9,2)",
+    "@": "broker:9092",
+    "^/.": "/etc/ca.pem",
     "": "word",
 }
 _SCALARS: dict[str, object] = {"string": "some text", "boolean": True, "integer": 7, "number": 0.5}
@@ -60,16 +63,32 @@ def _sample(node: Mapping[str, Any]) -> object:
 
 
 def _items(node: Mapping[str, Any]) -> Iterator[object]:
-    """Yield one item, or one for each of the keys that exclude each other."""
-    excluding = [each["required"][0] for each in node.get("then", node).get("oneOf", ())]
-    sample = _sample(node)
-    if not excluding or not isinstance(sample, dict):
+    """Yield one item, or one for each of the keys that exclude each other, in it or below."""
+    yield from _alternatives(_sample(node), node.get("then", node))
+
+
+def _alternatives(sample: object, node: Mapping[str, Any]) -> Iterator[object]:
+    excluding = [each["required"][0] for each in node.get("oneOf", ())]
+    if not isinstance(sample, dict):
         yield sample
-        return
-    others = {key: value for key, value in sample.items() if key not in excluding}
-    for key in excluding:
-        if key in sample:
-            yield {key: sample[key]} if isinstance(sample[key], list) else {key: sample[key], **others}
+    elif excluding:
+        others = {key: value for key, value in sample.items() if key not in excluding}
+        for key in excluding:
+            if key in sample:
+                made = {key: sample[key]} if isinstance(sample[key], list) else {key: sample[key], **others}
+                needs = node.get("dependentRequired", {})
+                yield {each: made[each] for each in made if set(needs.get(each, ())) <= set(made)}
+    else:
+        yield from _with_parts(sample, node)
+
+
+def _with_parts(sample: dict[str, object], node: Mapping[str, Any]) -> Iterator[object]:
+    for key, value in sample.items():
+        parts = list(_alternatives(value, node.get("properties", {}).get(key, {})))
+        if len(parts) > 1:
+            yield from ({**sample, key: each} for each in parts)
+            return
+    yield sample
 
 
 def _object(node: Mapping[str, Any]) -> dict[str, object]:

@@ -13,7 +13,16 @@ from toolkit.entities.checks.processes import named_feeds
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
-from toolkit.entities.ingest import AfterIngest, BadRecordRule, CatalogType, Ingest, RecordType
+from toolkit.entities.ingest import (
+    AfterIngest,
+    BadRecordRule,
+    CatalogType,
+    Ingest,
+    KafkaProtocol,
+    KafkaSecurity,
+    RecordType,
+    SaslMechanism,
+)
 from toolkit.entities.process import Process
 from toolkit.entities.templates import path_template, table_uri
 from toolkit.entities.violation import Violation
@@ -34,6 +43,8 @@ def check_ingest(feed: Feed) -> Iterator[Violation]:
             yield from _format_findings(each.ingest, pointer)
             yield from _time_findings(each.ingest, pointer)
             yield from _file_findings(each.ingest, pointer)
+            if each.ingest.topic is not None and each.ingest.topic.security is not None:
+                yield from _security_findings(each.ingest.topic.security, (*pointer, "source", "security"))
             yield from _company_findings(feed, each, ("clusters", index))
 
 
@@ -130,8 +141,8 @@ def _pattern_findings(pattern: str, names: Collection[str], pointer: Pointer) ->
 
 def _time_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
     times = {("commit", "every"): ingest.commit.every, ("close_after",): ingest.close_after}
-    if ingest.source is not None:
-        times["source", "settle"] = ingest.source.settle
+    if ingest.files is not None:
+        times["source", "settle"] = ingest.files.settle
     for key, value in times.items():
         if value.elapsed is None:
             message = f"{key[-1]} is {value}, expected minutes or hours, whose length does not depend on the date"
@@ -143,8 +154,24 @@ def _file_findings(ingest: Ingest, pointer: Pointer) -> Iterator[Violation]:
     if archives != (ingest.archive is not None):
         found = "no archive" if ingest.archive is None else f"an archive with after: {ingest.after}"
         yield _violation((*pointer, "after"), f"found {found}; it goes with after: archive, and only with it", "")
-    if ingest.source is None and ingest.after is not AfterIngest.KEEP:
+    if ingest.files is None and ingest.after is not AfterIngest.KEEP:
         yield _violation((*pointer, "after"), f"after: {ingest.after} without a source of files", "remove it")
+
+
+def _security_findings(security: KafkaSecurity, pointer: Pointer) -> Iterator[Violation]:
+    has_login = security.protocol is not KafkaProtocol.SSL
+    for key in ("mechanism", "user", "env"):
+        if (getattr(security, key) is not None) != has_login:
+            found = f"no {key}" if has_login else key
+            message = f"found {found} with protocol: {security.protocol}; it goes with SASL_SSL and SASL_PLAINTEXT"
+            yield _violation(pointer if has_login else (*pointer, key), message, "")
+    if security.protocol is KafkaProtocol.SASL_PLAINTEXT:
+        if security.ca is not None:
+            message = "found ca with protocol: SASL_PLAINTEXT, which encrypts nothing"
+            yield _violation((*pointer, "ca"), message, "remove it, or write protocol: SASL_SSL")
+        if security.mechanism is SaslMechanism.PLAIN:
+            message = "mechanism: PLAIN with protocol: SASL_PLAINTEXT sends the password without encryption"
+            yield _violation((*pointer, "mechanism"), message, "write protocol: SASL_SSL, or a SCRAM mechanism")
 
 
 def _company_findings(feed: Feed, each: FeedCluster, pointer: Pointer) -> Iterator[Violation]:
@@ -172,8 +199,8 @@ def _case_findings(feed: Feed, each: FeedCluster) -> Iterator[Violation]:
 
 def _place_findings(ingest: Ingest, cluster: Cluster, pointer: Pointer) -> Iterator[Violation]:
     texts: dict[Pointer, str] = {}
-    if ingest.source is not None:
-        texts[*pointer, "source", "directory"] = ingest.source.directory
+    if ingest.files is not None:
+        texts[*pointer, "source", "directory"] = ingest.files.directory
     if ingest.archive is not None:
         texts[*pointer, "archive"] = ingest.archive
     places: list[CanonicalPath] = []
@@ -189,10 +216,10 @@ def _place_findings(ingest: Ingest, cluster: Cluster, pointer: Pointer) -> Itera
 
 def _feed_data_findings(ingest: Ingest, cluster: Cluster, context: Context, pointer: Pointer) -> Iterator[Violation]:
     """Files that are moved or deleted are no data of a feed, which retention and holds decide about."""
-    if ingest.source is None or ingest.after is AfterIngest.KEEP:
+    if ingest.files is None or ingest.after is AfterIngest.KEEP:
         return
     with suppress(ElError):
-        directory = CanonicalPath.parse(ingest.source.directory, cluster.default_fs)
+        directory = CanonicalPath.parse(ingest.files.directory, cluster.default_fs)
         for feed in context.feeds.values():
             for base in _bases(feed, context, but=ingest):
                 if directory.meets(base):
@@ -206,9 +233,9 @@ def _bases(feed: Feed, context: Context, *, but: Ingest) -> Iterator[CanonicalPa
         cluster = context.clusters.get(each.name)
         if cluster is None:
             continue
-        if each.ingest is not None and each.ingest is not but and each.ingest.source is not None:
+        if each.ingest is not None and each.ingest is not but and each.ingest.files is not None:
             with suppress(ElError):
-                yield CanonicalPath.parse(each.ingest.source.directory, cluster.default_fs)
+                yield CanonicalPath.parse(each.ingest.files.directory, cluster.default_fs)
         for _, text in feed.locations_on(each.name).by_type():
             with suppress(ElError):
                 template = path_template(text, feed.path_timezone).bind(feed.variables_on(cluster))

@@ -41,7 +41,7 @@ class EffectKind(StrEnum):
     GRID_CHANGED = "grid_changed"
     """Old instances have other times than new ones."""
     INGEST_REREAD = "ingest_reread"
-    """An ingest takes files that it has committed for new ones."""
+    """An ingest takes files or records that it has committed for new ones."""
     INGEST_ROWS = "ingest_rows"
     """Rows that are committed stay as they were, and new ones are made in another way."""
     RETENTION_REMOVED = "retention_removed"
@@ -217,8 +217,8 @@ _WORDS: dict[EffectKind, Callable[[Effect], str]] = {
         f"{each.key[-1]} of {each.place} {each.change}: old instances have other times: {_old(each)}"
     ),
     EffectKind.INGEST_REREAD: lambda each: (
-        f"{_INGESTED[each.key]} of {each.place} {each.change}: committed files that are still there count as new ones,"
-        " and are committed again"
+        f"{_INGESTED[each.key]} of {each.place} {each.change}: committed files or records that are still there count as"
+        " new ones, and are committed again"
     ),
     EffectKind.INGEST_ROWS: lambda each: (
         f"{each.key[-1]} of the ingest of {each.place} {each.change}: the table and the rows in it stay as they are"

@@ -14,6 +14,7 @@ def ingest_effects(pair: BeforeAfter) -> Iterator[Effect]:
     """The effects of a change on what an ingest reads, and on the rows that it has written.
 
     Files are known by their paths, in a property of the table: with another path, or in another table, they are new.
+    So are the records of a topic with another name; only the brokers know whether one at other brokers is the same.
     """
     before, after = pair.before.on_cluster.ingest, pair.after.on_cluster.ingest
     if before is None or after is None:
@@ -30,8 +31,12 @@ def ingest_effects(pair: BeforeAfter) -> Iterator[Effect]:
 
 
 def _source(ingest: Ingest) -> str:
-    source = ingest.source
-    return "" if source is None else f"{source.directory.rstrip('/')}/{source.pattern}"
+    if ingest.files is not None:
+        return f"{ingest.files.directory.rstrip('/')}/{ingest.files.pattern}"
+    if ingest.topic is None:
+        return ""
+    brokers = sorted(each.strip() for each in ingest.topic.bootstrap.split(","))
+    return f"topic {ingest.topic.kafka} at {','.join(brokers)}"
 
 
 def _catalog(state: FeedState) -> str:
