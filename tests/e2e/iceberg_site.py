@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from toolkit.ingest.endpoint import CatalogAddress
 from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
 
 ENTRYPOINTS = Path(__file__).parents[2] / "entrypoints"
+SPARK_SUBMIT = str(Path(sys.executable).parent / "spark-submit")
 TIME = "2026-03-20T12:00Z"
 FEED = """\
 kind: feed
@@ -42,6 +44,9 @@ class IngestRepo:
     """A config repo with one feed, its files and its catalog, below one directory."""
 
     root: Path
+    master: str = ""
+    submit_options: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def make(cls, root: Path) -> IngestRepo:
@@ -85,19 +90,22 @@ class IngestRepo:
         )
 
     def start(self, *options: str, action: str = "ingest", at: str = TIME) -> subprocess.Popen[bytes]:
-        """Start a run."""
+        """Start a run; with a master of Spark by spark-submit."""
         script = str(ENTRYPOINTS / f"{action}.py")
-        command = [sys.executable, script, "--config-repo", str(self.root / "repo"), "--feed", "clicks"]
+        starter = [sys.executable] if not self.master else [SPARK_SUBMIT, "--master", self.master, *self.submit_options]
+        command = [*starter, script, "--config-repo", str(self.root / "repo"), "--feed", "clicks"]
         return subprocess.Popen(
             [*command, "--time", at, "--output", "json", *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env={**os.environ, **self.environment},
+            start_new_session=True,
         )
 
     def run(self, *options: str, given: bytes = b"", action: str = "ingest", at: str = TIME) -> dict[str, Any]:
         """Run to the end; returns the result, with the exit code as ``exit``."""
         with self.start(*options, action=action, at=at) as process:
-            out, err = process.communicate(given, timeout=120)
+            out, err = process.communicate(given, timeout=300)
         assert out, err.decode()
         return {**json.loads(out), "exit": process.returncode}

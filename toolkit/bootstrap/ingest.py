@@ -43,13 +43,13 @@ class NotIngested(InvalidInput):
     """A feed cannot be ingested on a cluster.
 
     Args:
-        feed: its name.
+        feed: its name; empty: it is about no feed.
         why: what is wrong, and what to do.
     """
 
     def __init__(self, *, feed: str, why: str) -> None:
         self.feed, self.why = feed, why
-        super().__init__(f"feed {feed} {why}")
+        super().__init__(f"feed {feed} {why}" if feed else why)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,11 +60,13 @@ class IngestOptions:
         max_seconds: so long transactions begin; None: until all is read.
         stdin: read instead of the feed's source; None: that is read.
         stdin_name: names the input, so that a rerun with the same one goes on; empty: it cannot.
+        on_executors: Spark's executors read the source, which is a directory, and write the data files.
     """
 
     max_seconds: float | None = None
     stdin: InputStream | None = None
     stdin_name: str = ""
+    on_executors: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,6 +122,8 @@ def _wire(
     options = context.options
     if own.stdin is not None and gateway_port(context.variables) is not None:
         raise NotIngested(feed="", why="cannot read standard input under spark-submit; start it with python")
+    if own.on_executors and gateway_port(context.variables) is None:
+        raise NotIngested(feed="", why="--engine spark needs spark-submit; start it so, or leave the option out")
     target = partial(_target, own, clock, setup, context)
     chosen = [(_blank(feed, cluster, options), partial(target, feed, cluster)) for feed, cluster in context.pairs]
     targets: Targets[IngestTarget, IngestItem, IngestDetail] = resolved(
@@ -153,6 +157,9 @@ def _target(
             raise NotIngested(feed=feed.name, why=f"has no `ingest` on cluster {cluster.name}; add it to the feed")
         return
     kind, opener = found.source
+    if own.on_executors and found.directory is None:
+        why = f"has no directory as its source on cluster {cluster.name}; leave out --engine spark, which needs one"
+        raise NotIngested(feed=feed.name, why=why)
     name, after, base = f"{feed.name}.{kind}", found.after, found.directory
     looked = (clock.now() - found.settle).replace(second=0, microsecond=0)
     watermark = looked if found.compaction.has_source else None
@@ -181,6 +188,7 @@ def _target(
         held=held(context, feed, cluster),
         watermark=watermark,
         close_after=found.compaction.close_after,
+        is_spread=own.on_executors,
     )
 
 

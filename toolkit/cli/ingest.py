@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,15 @@ from toolkit.cli.flags import Fields, flat
 
 if TYPE_CHECKING:
     from toolkit.bootstrap.ingest import IngestOptions
+
+
+class IngestEngine(StrEnum):
+    """Processes that read the records and write the data files."""
+
+    LOCAL = "local"
+    """This process."""
+    SPARK = "spark"
+    """Executors of Spark; this process commits what they wrote."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +42,12 @@ class InputFlags:
             help="With --stdin: the same input under the same name again goes on behind what was committed.",
         ),
     ] = None
+    engine: Annotated[
+        IngestEngine,
+        typer.Option(
+            "--engine", help="Who reads a directory: this process, or Spark's executors, for a backlog of gigabytes."
+        ),
+    ] = IngestEngine.LOCAL
     max_seconds: Annotated[
         float | None,
         typer.Option("--max-seconds", min=1, help="End after the commit that is under way then; the next run goes on."),
@@ -41,15 +57,22 @@ class InputFlags:
         """Return the options of the action.
 
         Raises:
-            BadOption: a name without standard input.
+            BadOption: a name without standard input, or executors with it.
         """
         from toolkit.bootstrap.ingest import IngestOptions
         from toolkit.cli.option_values import BadOption
 
         if self.stdin_name is not None and not self.stdin:
             raise BadOption(option="--stdin-name", found="no --stdin", expected="--stdin as well")
+        if self.stdin and self.engine is IngestEngine.SPARK:
+            raise BadOption(option="--engine", found="spark with --stdin", expected="local: one process reads a pipe")
         stream = os.fdopen(sys.stdin.fileno(), "rb", closefd=False) if self.stdin else None
-        return IngestOptions(max_seconds=self.max_seconds, stdin=stream, stdin_name=self.stdin_name or "")
+        return IngestOptions(
+            max_seconds=self.max_seconds,
+            stdin=stream,
+            stdin_name=self.stdin_name or "",
+            on_executors=self.engine is IngestEngine.SPARK,
+        )
 
 
 @flat

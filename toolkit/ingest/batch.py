@@ -18,6 +18,7 @@ from toolkit.ingest.committer import CommitRequest, Committer
 from toolkit.ingest.errors import BadRecords
 from toolkit.ingest.port import DataFile, IngestColumn
 from toolkit.ingest.record_writer import BadRecord, RecordWriter
+from toolkit.ingest.remote_transaction import RemoteTransaction, converted_rows
 from toolkit.ingest.writer_progress import WriterProgress, sequence_of
 from toolkit.ledger import ingest
 from toolkit.ledger.ingest import OpenedBatch
@@ -95,15 +96,28 @@ class TransactionBatch:
         """
         self._require_transaction("write")
         given = [records] if isinstance(records, bytes) else records
-        converted = self.writer.convert(given, self.columns)
-        rows, bad = self.fill(converted.rows)
-        kept = converted.kept
-        places = [BadRecord(index=each.index if kept is None else kept[each.index], reason=each.reason) for each in bad]
-        self._reject(sorted((*converted.bad, *places), key=lambda each: each.index), given)
+        rows, bad = converted_rows(given, self.columns, self.writer, self.fill)
+        self._reject(bad, given)
         self._rows.append(rows)
         self._bytes += rows.nbytes
         if self._bytes >= self.flush_bytes:
             self._flush_or_abort()
+
+    def remote(self) -> RemoteTransaction:
+        """Return the open transaction for other machines, whose data files `add` takes."""
+        return RemoteTransaction(
+            transaction=self._require_transaction("remote"),
+            files=self.committer.table.file_writer(),
+            columns=self.columns,
+            writer=self.writer,
+            fill=self.fill,
+            flush_bytes=self.flush_bytes,
+        )
+
+    def add(self, files: Sequence[DataFile]) -> None:
+        """Add data files that other machines wrote for the open transaction."""
+        self._require_transaction("add")
+        self._files.extend(files)
 
     def _reject(self, bad: Sequence[BadRecord], given: Sequence[bytes]) -> None:
         if bad and self.rejects is None:

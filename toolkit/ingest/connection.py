@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
@@ -213,16 +214,16 @@ class Connection:
 
 
 def _filling(fill: FillRows | None, fixed: Mapping[str, str]) -> FillRows:
-    """Return a function that adds all columns that the record writer does not make."""
+    """Return a function that adds all columns that the record writer does not make; it can be pickled as `fill` can."""
+    return partial(_filled, fill, dict(fixed))
 
-    def add(rows: pa.Table) -> tuple[pa.Table, Sequence[BadRecord]]:
-        filled, bad = (rows, ()) if fill is None else fill(rows)
-        for name, value in fixed.items():
-            if name in filled.column_names:
-                if set(filled[name].unique().to_pylist()) - {value}:
-                    raise PartitionValueDiffers(column=name, expected=value)
-            else:
-                filled = filled.append_column(name, pa.array([value] * filled.num_rows, pa.string()))
-        return filled, bad
 
-    return add
+def _filled(fill: FillRows | None, fixed: Mapping[str, str], rows: pa.Table) -> tuple[pa.Table, Sequence[BadRecord]]:
+    filled, bad = (rows, ()) if fill is None else fill(rows)
+    for name, value in fixed.items():
+        if name in filled.column_names:
+            if set(filled[name].unique().to_pylist()) - {value}:
+                raise PartitionValueDiffers(column=name, expected=value)
+        else:
+            filled = filled.append_column(name, pa.array([value] * filled.num_rows, pa.string()))
+    return filled, bad

@@ -18,10 +18,9 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException, NoSuchTableError
-from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
+from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile as LibraryFile
 from pyiceberg.table import FileScanTask, Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
@@ -37,9 +36,9 @@ from toolkit.ingest.errors import (
     SchemaChanged,
     StoreFailed,
 )
-from toolkit.ingest.iceberg_types import spark_name, split_rows
+from toolkit.ingest.iceberg_files import IcebergFileWriter, partition_of, written_file
+from toolkit.ingest.iceberg_types import spark_name
 from toolkit.ingest.iceberg_upkeep import (
-    NULL,
     expirable,
     remove_unreferenced,
     require_whole,
@@ -142,29 +141,11 @@ class IcebergTable(IngestTable):
     @override
     def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
         table = self._load()
-        schema = schema_to_pyarrow(table.schema())
-        try:
-            given = set(rows.column_names)
-            absent = {one.name: pa.nulls(rows.num_rows, one.type) for one in schema if one.name not in given}
-            if unknown := given - set(schema.names):
-                raise SchemaChanged(table=self.name, change=f"there is no column {min(unknown)}")
-            columns = [absent[one.name] if one.name in absent else rows[one.name] for one in schema]
-            fitting = pa.table(columns, names=schema.names).cast(schema)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-            raise SchemaChanged(table=self.name, change=str(error)) from None
-        keys = list(_state(table.metadata).partition_columns)
-        parts = list(split_rows(fitting, keys))
-        return tuple(self._write(table, part, f"{name}-{number:05}") for number, part in enumerate(parts))
+        return IcebergFileWriter(name=self.name, metadata=table.metadata, io=table.io).write(rows, name)
 
-    def _write(self, table: Table, rows: pa.Table, name: str) -> DataFile:
-        uri = table.location_provider().new_data_location(f"{name}.parquet")
-        try:
-            with table.io.new_output(uri).create() as output:
-                pq.write_table(rows, output, compression="zstd")
-            token = parquet_file_to_data_file(table.io, table.metadata, uri)
-        except OSError as error:
-            raise StoreFailed(table=self.name, cause=str(error)) from None
-        return _written(table, token, uri)
+    @override
+    def file_writer(self) -> IcebergFileWriter:
+        return IcebergFileWriter.portable(self.name, self._load())
 
     @override
     def commit(self, commit: TableCommit, base: TableState) -> None:
@@ -261,7 +242,7 @@ class IcebergTable(IngestTable):
             raise StoreFailed(table=self.name, cause=str(error)) from None
         if (expected := sum(each.rows for each in files)) != rows:
             raise StoreFailed(table=self.name, cause=f"the files have {rows} rows, and their metadata say {expected}")
-        return _written(table, token, uri)
+        return written_file(table.metadata, token)
 
     def _found(self, table: Table, files: Sequence[DataFile]) -> dict[str, FileScanTask]:
         tasks = {task.file.file_path: task for task in self._tasks(table, {each.partition for each in files})}
@@ -328,20 +309,5 @@ class IcebergTable(IngestTable):
 
 def _data_file(file: LibraryFile) -> DataFile:
     return DataFile(
-        uri=file.file_path, partition=_partition(file), rows=file.record_count, bytes=file.file_size_in_bytes
+        uri=file.file_path, partition=partition_of(file), rows=file.record_count, bytes=file.file_size_in_bytes
     )
-
-
-def _written(table: Table, file: LibraryFile, uri: str) -> DataFile:
-    return DataFile(
-        uri=uri,
-        partition=_partition(file),
-        rows=file.record_count,
-        bytes=file.file_size_in_bytes,
-        token=(table.metadata.current_schema_id, file, table.metadata.table_uuid),
-    )
-
-
-def _partition(file: LibraryFile) -> Partition:
-    values = [file.partition[index] for index in range(len(file.partition))]
-    return tuple(NULL if value is None else str(value) for value in values)

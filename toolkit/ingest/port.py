@@ -125,13 +125,29 @@ class TableCommit:
 
     Attributes:
         transactions: ids of the transactions whose data it has; recorded in the summary of the snapshot.
-        files: their data files, all written by `IngestTable.write`; without files only properties change.
+        files: their data files, written by `IngestTable.write` or a `FileWriter`; without files only properties change.
         properties: table properties to set.
     """
 
     transactions: tuple[int, ...] = ()
     files: tuple[DataFile, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+class FileWriter(Protocol):
+    """Writes data files of a table from any machine; it can be pickled, and needs the store alone, no catalog."""
+
+    def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
+        """Write rows as `IngestTable.write` does, for the columns that the table had when the writer was made.
+
+        Raises:
+            SchemaChanged, StoreFailed: as there.
+        """
+        ...
+
+    def discard(self, files: Sequence[DataFile]) -> None:
+        """Remove data files that will never be committed; those that are gone are no error. Raises OSError."""
+        ...
 
 
 class IngestTable(Protocol):
@@ -160,6 +176,10 @@ class IngestTable(Protocol):
         Raises:
             SchemaChanged: the rows do not fit the columns of the table any more.
         """
+        ...
+
+    def file_writer(self) -> FileWriter:
+        """Return a writer of data files, for other machines."""
         ...
 
     def commit(self, commit: TableCommit, base: TableState) -> None:

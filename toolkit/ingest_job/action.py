@@ -16,7 +16,7 @@ from toolkit.actions.model import Problem, SkipReason, TargetPlan
 from toolkit.errors import FeedctlError
 from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.batches import TargetIngest
-from toolkit.ingest_job.planner import batch_ranges, planned
+from toolkit.ingest_job.planner import GROUP_UNITS, SPREAD_UNITS, batch_ranges, planned
 from toolkit.ingest_job.targets import NAME, READ, IngestDetail, IngestItem, IngestPlan, IngestTarget, code_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
@@ -116,6 +116,7 @@ class IngestAction:
                 max_seconds=self.max_seconds,
                 now=self.now,
             )
-            for kind, positions in batch_ranges(plan.items):
+            most = SPREAD_UNITS if plan.target.is_spread else GROUP_UNITS
+            for kind, positions in batch_ranges(plan.items, most):
                 applied = yield run.batch(kind, positions)
                 run.failed = run.failed or applied.failed

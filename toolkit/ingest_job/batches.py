@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Batch, RunContext
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
-from toolkit.actions.progress import Volume
 from toolkit.errors import Failed, FeedctlError
 from toolkit.ingest.errors import CommitUnknown
 from toolkit.ingest.port import WRITER_PROPERTY
+from toolkit.ingest_job.directory import DirectorySource
 from toolkit.ingest_job.feed_ingester import FeedIngester
 from toolkit.ingest_job.planner import last_read
 from toolkit.ingest_job.rejects import RejectLog
+from toolkit.ingest_job.spread_ingester import SpreadIngester
 from toolkit.ingest_job.targets import READ, WATERMARK, IngestItem, IngestPlan, code_of
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
@@ -111,8 +113,10 @@ class TargetIngest:
         if target.progress_name and writer.progress() != detail.progress:
             raise SourceReadMeanwhile(name=f"{WRITER_PROPERTY}{target.progress_name}")
         seconds = self.max_seconds
-        return FeedIngester(
-            source=self.source,
+        made: Callable[..., FeedIngester] = partial(FeedIngester, source=self.source)
+        if target.is_spread:
+            made = self._spread()
+        return made(
             writer=writer,
             limits=target.limits,
             rejects=rejects,
@@ -120,9 +124,18 @@ class TargetIngest:
             progress=detail.progress,
             keeps_progress=bool(target.progress_name),
             before_commit=self.check,
+            passed=work.progress.copied,
             ends_at=None if seconds is None else self.now() + seconds,
             now=self.now,
         )
+
+    def _spread(self) -> Callable[..., FeedIngester]:
+        """Return the ingester that uses executors; who makes the target sees to it that there are some."""
+        target, source, executors = self.plan.target, self.source, self.work.executors
+        if not isinstance(source, DirectorySource) or executors is None:
+            raise ValueError(self.plan.label)
+        store = self.work.copying.spec_of(target.base)
+        return partial(SpreadIngester, source=source, table=target.table.name, store=store, executors=executors)
 
     def check(self) -> None:
         """Ask whether an effect may begin.
@@ -165,7 +178,6 @@ class _ReadBatch:
             result = self._result(item, errors.get(item.uri), failed)
             results.append(refusal.of(item) if refusal is not None and result.outcome is not Outcome.DONE else result)
         advance(len(items))
-        self.run.work.progress.copied(Volume(files=len(items), bytes=sum(item.bytes or 0 for item in items)))
         unknown = failed is not None and failed.code in (INTERRUPTED, CommitUnknown.code)
         open_now = (at for at, result in zip(self.positions, results, strict=True) if result.outcome is Outcome.FAILED)
         return Applied(

@@ -22,8 +22,9 @@ from toolkit.ingest.slot import CommitSlots
 from toolkit.ingest_job.sink import TableWriter
 
 if TYPE_CHECKING:
-    from toolkit.ingest.port import IngestCatalog, IngestTable, TableState
+    from toolkit.ingest.port import DataFile, IngestCatalog, IngestTable, TableState
     from toolkit.ingest.record_writer import RecordWriter
+    from toolkit.ingest.remote_transaction import RemoteTransaction
     from toolkit.ingest_job.source import Progress
     from toolkit.ledger.database import Ledger
 
@@ -50,6 +51,14 @@ class OpenBatch(Protocol[P_contra]):
 
     def write(self, records: Sequence[bytes], /) -> None:
         """Write records."""
+        ...
+
+    def remote(self) -> RemoteTransaction:
+        """Return the transaction for other machines."""
+        ...
+
+    def add(self, files: Sequence[DataFile], /) -> None:
+        """Add data files of other machines."""
         ...
 
     def commit(self, *, progress: P_contra | None) -> None:
@@ -201,6 +210,14 @@ class ConnectedWriter(TableWriter, Generic[P]):
     @override
     def write(self, records: Sequence[bytes]) -> None:
         self._opened.write(records)
+
+    @override
+    def remote(self) -> RemoteTransaction:
+        return self._opened.remote()
+
+    @override
+    def add(self, files: Sequence[DataFile]) -> None:
+        self._opened.add(files)
 
     @override
     def commit(self, progress: Progress | None) -> None:

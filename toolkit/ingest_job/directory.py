@@ -9,19 +9,19 @@ reading goes on behind them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from toolkit.errors import InvalidInput
 from toolkit.ingest.errors import UnitChanged
-from toolkit.ingest_job.line_reader import BLOCK, LineReader
+from toolkit.ingest_job.file_read import DIGEST, FileRead, SeenFile
 from toolkit.ingest_job.put_away import archived, digest_of, removed
 from toolkit.ingest_job.source import Chunk, IngestSource, JsonValue, Progress, SourceUnit, Stores
 from toolkit.storage import Entry, FileKind, NotFound
@@ -34,7 +34,6 @@ MOST_REMEMBERED = 20_000
 _HIDDEN = (".", "_")
 _UPLOADING = "._COPYING_"
 _KEY = 16
-_DIGEST = 24
 
 
 class TooManyFiles(InvalidInput):
@@ -53,26 +52,6 @@ class TooManyFiles(InvalidInput):
             f"{directory} has {found:,} files, and at most {MOST_REMEMBERED:,} are remembered with `after: keep`; "
             f"set `after: archive` or `after: delete`, or move files that were ingested to another directory"
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SeenFile:
-    """A file of the listing.
-
-    Attributes:
-        path: where it is.
-        size: in bytes.
-        modified: its last change.
-    """
-
-    path: CanonicalPath
-    size: int
-    modified: datetime
-
-    @property
-    def mark(self) -> str:
-        """Return size and time of the last change as a text."""
-        return f"{self.size:x}-{round(self.modified.timestamp() * 1000):x}"
 
 
 @dataclass(kw_only=True)
@@ -172,41 +151,27 @@ class DirectorySource(IngestSource):
         return SourceUnit(name=name, start=0, end=file.size, identity=file.mark, change=change)
 
     def _digest(self, file: SeenFile) -> str:
-        return digest_of(self.stores(file.path), file.path)[:_DIGEST]
+        return digest_of(self.stores(file.path), file.path)[:DIGEST]
+
+    def file_read(self, unit: SourceUnit) -> FileRead:
+        """Return what it takes to read a unit, here or on another machine, which is to be told to `was_read`."""
+        before = self._committed.get(unit.name, (0, ""))[1]
+        return FileRead(file=self._there[_key(unit.name)], unit=unit, before=before, most_bytes=self.most_bytes)
+
+    def was_read(self, name: str, reached: tuple[int, str]) -> None:
+        """Take the offset and the digest that `FileRead.reached` of a unit has."""
+        self._read[name] = reached
 
     @override
     def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
-        file, hashed = self._there[_key(unit.name)], hashlib.sha256()
-        with self.stores(file.path).read(file.path, length=unit.end) as stream:
-            first = 1 + _skip(stream, unit, hashed.update)
-            digest = self._committed.get(unit.name, (0, ""))[1]
-            if unit.start and hashed.hexdigest()[:_DIGEST] != digest:
-                raise UnitChanged(unit=unit.name, change=f"its first {unit.start} bytes are not those ingested before")
-            reader = LineReader(read=stream.read, unit=unit.name, most_bytes=self.most_bytes, line=first)
-            offset = unit.start
-            for lines in reader.lines(rows=rows, max_bytes=max_bytes):
-                hashed.update(lines.raw)
-                offset += len(lines.raw)
-                if offset == unit.end:
-                    self._check(file)
-                self._read[unit.name] = (offset, hashed.hexdigest()[:_DIGEST])
-                positions = range(lines.first, lines.first + len(lines.records))
-                yield Chunk(records=lines.records, positions=positions, next=offset)
-        if offset != unit.end:
-            raise UnitChanged(unit=unit.name, change=f"it ends after {offset} bytes; it had {unit.end}")
-        self._read[unit.name] = (offset, hashed.hexdigest()[:_DIGEST])
+        reading = self.file_read(unit)
+        for chunk in reading.chunks(self.stores(reading.file.path), rows=rows, max_bytes=max_bytes):
+            self._read[unit.name] = reading.reached
+            yield chunk
+        self._read[unit.name] = reading.reached
 
     def _check(self, file: SeenFile) -> None:
-        """Look at a file again.
-
-        Raises:
-            UnitChanged: size or time are not those of the listing.
-        """
-        status = self.stores(file.path).status(file.path)
-        now = SeenFile(path=file.path, size=status.size, modified=status.modified)
-        if now.mark != file.mark:
-            change = f"it has {now.size} bytes of {now.modified}, and had {file.size} of {file.modified}"
-            raise UnitChanged(unit=str(file.path), change=change)
+        file.check(self.stores(file.path))
 
     @override
     def advanced(self, progress: Progress, unit: SourceUnit, reached: int, *, is_done: bool) -> Progress:
@@ -278,12 +243,3 @@ def _open(progress: Progress) -> dict[str, tuple[int, str]]:
     found = progress.get("open", {})
     entries = found.items() if isinstance(found, dict) else ()
     return {key: (int(str(entry[0])), str(entry[1])) for key, entry in entries if isinstance(entry, list)}
-
-
-def _skip(stream: BinaryIO, unit: SourceUnit, hashed: Callable[[bytes], None]) -> int:
-    """Read the bytes before the start of a unit; return how many lines they are."""
-    lines, left = 0, unit.start
-    while left and (data := stream.read(min(BLOCK, left))):
-        hashed(data)
-        lines, left = lines + data.count(b"\n"), left - len(data)
-    return lines

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from toolkit.actions.progress import Volume
 from toolkit.errors import FeedctlError
-from toolkit.ingest.errors import BadRecords, DataLost, RecordTooLong, UnitChanged
+from toolkit.ingest_job.executor_read import CHUNK_ROWS, OF_UNITS
 from toolkit.ingest_job.source import IngestSource, Progress, SourceUnit
-from toolkit.storage import StorageError, Unreachable
+from toolkit.storage import Unreachable
 
 if TYPE_CHECKING:
     from toolkit.ingest_job.rejects import RejectLog
     from toolkit.ingest_job.sink import TableWriter
     from toolkit.ingest_job.targets import CommitLimits, IngestDetail
-
-_CHUNK_ROWS = 10_000
-_OF_UNITS = (BadRecords, DataLost, RecordTooLong, UnitChanged, StorageError)
-"""Errors of one unit: the others are committed without it."""
 
 
 @dataclass(kw_only=True)
@@ -48,6 +45,7 @@ class FeedIngester:
         progress: of the source, as the table has it.
         keeps_progress: the table keeps it; else each commit is atomic and a killed run is not resumed.
         before_commit: asked before each commit; what it raises ends the run.
+        passed: told of units and bytes that were committed.
         ends_at: by `now`: then the run ends after the current commit; None: never.
         now: seconds of a clock that only goes forward.
     """
@@ -60,6 +58,7 @@ class FeedIngester:
     progress: Progress
     keeps_progress: bool
     before_commit: Callable[[], None]
+    passed: Callable[[Volume], None] = lambda _: None
     ends_at: float | None = None
     now: Callable[[], float] = time.monotonic
     _pending: _Pending = field(default_factory=_Pending, init=False)
@@ -90,10 +89,14 @@ class FeedIngester:
             while (failed := self._pass(left, is_apart=bool(errors))) is not None:
                 unit, error = failed
                 errors[unit.name] = error
-                open_units = (each for each in left if each.name not in errors and not self.is_done(each))
-                left = [replace(each, start=self.detail.offsets.get(each.name, each.start)) for each in open_units]
+                left = self._unread(left, errors)
             unfinished.pop_all()
         return errors
+
+    def _unread(self, units: Sequence[SourceUnit], errors: Collection[str]) -> list[SourceUnit]:
+        """Return what is left of units that did not fail."""
+        open_units = (each for each in units if each.name not in errors and not self.is_done(each))
+        return [replace(each, start=self.detail.offsets.get(each.name, each.start)) for each in open_units]
 
     def _pass(self, units: Sequence[SourceUnit], *, is_apart: bool) -> tuple[SourceUnit, FeedctlError] | None:
         """Commit units; the first that fails ends the pass, and takes what was not committed with it.
@@ -110,7 +113,7 @@ class FeedIngester:
                     break
             except Unreachable:
                 raise
-            except _OF_UNITS as error:
+            except OF_UNITS as error:
                 self._abort()
                 return unit, error
             if is_apart:
@@ -122,7 +125,7 @@ class FeedIngester:
     def _read(self, unit: SourceUnit) -> bool:
         """Read a unit into transactions; False: the time was over before its end."""
         pending, reached = self._pending, unit.start
-        for chunk in self.source.read(unit, rows=min(_CHUNK_ROWS, self.limits.rows), max_bytes=self.limits.bytes):
+        for chunk in self.source.read(unit, rows=min(CHUNK_ROWS, self.limits.rows), max_bytes=self.limits.bytes):
             self._begin()
             self.rejects.reading(unit, chunk.positions)
             self.writer.write(chunk.records)
@@ -163,6 +166,8 @@ class FeedIngester:
             self.detail.bytes += pending.bytes
         self.progress, self._pending = progress, _Pending()
         for unit, reached, is_done in pending.reached.values():
+            offset = self.detail.offsets.get(unit.name, unit.start)
+            self.passed(Volume(files=int(is_done), bytes=reached - offset))
             self.detail.offsets[unit.name] = reached
             if is_done:
                 self._done.add(unit.name)

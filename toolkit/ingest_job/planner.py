@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 GROUP_UNITS = 500
 """So many units are one batch at most; each batch ends with a commit, and its files are put away."""
+SPREAD_UNITS, SPREAD_BYTES = 5_000, 32 << 30
+"""Units and bytes of a batch that executors read, in several commits when it is large."""
 
 
 def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: TableState | None) -> IngestPlan:
@@ -38,7 +40,8 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: 
     units = source.units(progress)
     changed = [IngestItem(kind=READ, unit=unit) for unit in units if unit.change]
     items = [IngestItem(kind=kind, unit=unit) for unit in source.finished(progress)] if kind else []
-    for group in _grouped([unit for unit in units if not unit.change], target.limits.bytes):
+    most = (SPREAD_UNITS, SPREAD_BYTES) if target.is_spread else (GROUP_UNITS, target.limits.bytes)
+    for group in _grouped([unit for unit in units if not unit.change], *most):
         items.extend(IngestItem(kind=READ, unit=unit) for unit in group)
         items.extend(IngestItem(kind=kind, unit=unit) for unit in group if kind)
     reads = [item for item in items if item.kind == READ]
@@ -71,27 +74,27 @@ def _changed(item: IngestItem) -> ItemResult[IngestItem]:
     return ItemResult.failed(item, UnitChanged.code, f"{item.uri}: {item.unit.change}")
 
 
-def _grouped(units: Sequence[SourceUnit], most_bytes: int) -> Iterator[list[SourceUnit]]:
-    """Yield units in groups of about the bytes of a commit."""
+def _grouped(units: Sequence[SourceUnit], most: int, most_bytes: int) -> Iterator[list[SourceUnit]]:
+    """Yield units in groups of at most so many, and of about so many bytes."""
     group: list[SourceUnit] = []
     size = 0
     for unit in units:
         group.append(unit)
         size += most_bytes if unit.end is None else unit.end - unit.start
-        if size >= most_bytes or len(group) == GROUP_UNITS:
+        if size >= most_bytes or len(group) == most:
             yield group
             group, size = [], 0
     if group:
         yield group
 
 
-def batch_ranges(items: Sequence[IngestItem]) -> Iterator[tuple[str, range]]:
+def batch_ranges(items: Sequence[IngestItem], most: int = GROUP_UNITS) -> Iterator[tuple[str, range]]:
     """Yield the ranges of items that are a batch; each has one kind, and a group ends where its files are put away."""
     start, size = 0, 0
     for at, item in enumerate(items):
         size += 1
         is_last = at + 1 == len(items)
-        if is_last or items[at + 1].kind != item.kind or size == GROUP_UNITS:
+        if is_last or items[at + 1].kind != item.kind or size == most:
             yield item.kind, range(start, at + 1)
             start, size = at + 1, 0
 

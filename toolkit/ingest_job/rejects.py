@@ -46,6 +46,7 @@ class RejectLog:
         name: of the files, without number and ending.
         stores: open for changes.
         detail: counts them.
+        lines: the records that are kept, as the file has them.
     """
 
     table: str
@@ -55,7 +56,7 @@ class RejectLog:
     detail: IngestDetail
     _unit: str = field(default="", init=False)
     _positions: Sequence[int] = field(default=(), init=False)
-    _lines: list[bytes] = field(default_factory=list, init=False)
+    lines: list[bytes] = field(default_factory=list, init=False)
 
     def reading(self, unit: SourceUnit, positions: Sequence[int]) -> None:
         """Say from where the next records come."""
@@ -69,35 +70,53 @@ class RejectLog:
             TooManyRejects: no more may be.
         """
         position = self._positions[bad.index]
-        where = f"{self._unit}, record at {position}: {bad.reason}"
         if self.rules.directory is None:
-            raise BadRecords(table=self.table, reasons=(where,), count=1)
-        if self.rules.most is not None and self.detail.rejects + len(self._lines) >= self.rules.most:
-            raise TooManyRejects(most=self.rules.most, first=where)
+            raise BadRecords(table=self.table, reasons=(_where(self._unit, position, bad.reason),), count=1)
+        self._require_room(self._unit, position, bad.reason)
         line = {"unit": self._unit, "position": position, "reason": bad.reason, **_content(record)}
-        self._lines.append(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
+        self.lines.append(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace") + b"\n")
+
+    def _require_room(self, unit: str, position: int, reason: str) -> None:
+        if self.rules.most is not None and self.detail.rejects + len(self.lines) >= self.rules.most:
+            raise TooManyRejects(most=self.rules.most, first=_where(unit, position, reason))
+
+    def take(self, lines: Sequence[bytes]) -> None:
+        """Keep the `lines` of a log on another machine.
+
+        Raises:
+            TooManyRejects: no more may be rejected.
+        """
+        for each in lines:
+            if self.rules.most is not None:
+                found = json.loads(each)
+                self._require_room(found["unit"], found["position"], found["reason"])
+            self.lines.append(each)
 
     def flush(self) -> int:
         """Write what was kept to a file of its own, and return how many records it has; called before the commit."""
-        number = len(self._lines)
+        number = len(self.lines)
         if not number or self.rules.directory is None:
             return 0
         path = self._free(self.rules.directory)
         system = self.stores(path)
         system.mkdirs(path.parent)
-        system.write(path, self._lines, overwrite=False)
+        system.write(path, self.lines, overwrite=False)
         self.detail.rejects += number
         self.detail.reject_files.append(str(path))
-        self._lines.clear()
+        self.lines.clear()
         return number
 
     def _free(self, directory: CanonicalPath) -> CanonicalPath:
         number = len(self.detail.reject_files)
         return directory.child(f"{self.name}-{number + 1}.jsonl" if number else f"{self.name}.jsonl")
 
-    def drop(self) -> None:
-        """Forget what was kept: its transaction was aborted."""
-        self._lines.clear()
+    def drop(self, first: int = 0) -> None:
+        """Forget what was kept from a line on: its transaction, or its unit, is not committed."""
+        del self.lines[first:]
+
+
+def _where(unit: str, position: int, reason: str) -> str:
+    return f"{unit}, record at {position}: {reason}"
 
 
 def _content(record: bytes) -> dict[str, str]:

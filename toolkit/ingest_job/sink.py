@@ -11,7 +11,8 @@ from toolkit.ingest_job.source import Progress
 
 if TYPE_CHECKING:
     from toolkit.ingest.batch import FillRows, RejectRecord
-    from toolkit.ingest.port import IngestTable, TableState
+    from toolkit.ingest.port import DataFile, IngestTable, TableState
+    from toolkit.ingest.remote_transaction import RemoteTransaction
     from toolkit.ingest.settlement import IngestEvents
 
 
@@ -28,6 +29,14 @@ class TableWriter(Protocol):
 
     def write(self, records: Sequence[bytes]) -> None:
         """Write records in the transaction; bad ones go to the reject of the writer."""
+        ...
+
+    def remote(self) -> RemoteTransaction:
+        """Return the open transaction for other machines, whose data files `add` takes."""
+        ...
+
+    def add(self, files: Sequence[DataFile]) -> None:
+        """Add data files that other machines wrote for the open transaction."""
         ...
 
     def commit(self, progress: Progress | None) -> None:

@@ -98,6 +98,7 @@ class IngestTarget:
         held: why a hold blocks the run; empty: none does.
         watermark: what the source had at this instant is what a look at it finds; None: nobody knows.
         close_after: so long after its end an instance closes.
+        is_spread: executors read the units, which are files of a directory.
     """
 
     entity: str
@@ -115,6 +116,7 @@ class IngestTarget:
     counterpart: str = ""
     watermark: datetime | None = None
     close_after: timedelta = timedelta()
+    is_spread: bool = False
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
@@ -108,7 +108,19 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
     yield from outcomes.values()
 
 
-def divided(files: Sequence[FileCopy], machines: int) -> Iterator[tuple[FileCopy, ...]]:
+class SizedWork(Protocol):
+    """Work on something of a size."""
+
+    @property
+    def size(self) -> int:
+        """Return its bytes."""
+        ...
+
+
+Part = TypeVar("Part", bound=SizedWork)
+
+
+def divided(files: Sequence[Part], machines: int) -> Iterator[tuple[Part, ...]]:
     """Files in parts of about the same work, in their order, none of them empty.
 
     Args:
@@ -117,7 +129,7 @@ def divided(files: Sequence[FileCopy], machines: int) -> Iterator[tuple[FileCopy
     """
     work = sum(map(_work, files))
     most = min(TASK_BYTES, work / (max(1, machines) * TASKS_A_MACHINE))
-    part: list[FileCopy] = []
+    part: list[Part] = []
     size = 0.0
     for file in files:
         if part and (size + _work(file) > most or len(part) == TASK_FILES):
@@ -129,7 +141,7 @@ def divided(files: Sequence[FileCopy], machines: int) -> Iterator[tuple[FileCopy
         yield tuple(part)
 
 
-def _work(file: FileCopy) -> int:
+def _work(file: SizedWork) -> int:
     return file.size + FILE_BYTES
 
 

@@ -68,6 +68,9 @@ class MemoryTable:
         self.written[name] = file
         return (file,)
 
+    def file_writer(self) -> MemoryTable:
+        return self
+
     def commit(self, commit: TableCommit, base: TableState) -> None:
         self.before(commit)
         with self.lock:

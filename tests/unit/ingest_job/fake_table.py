@@ -18,11 +18,13 @@ from toolkit.ingest.port import (
     CLOSED_PROPERTY,
     WATERMARK_PROPERTY,
     WRITER_PROPERTY,
+    DataFile,
     IngestColumn,
     IngestTable,
     TableState,
 )
 from toolkit.ingest.record_writer import BadRecord
+from toolkit.ingest.remote_transaction import RemoteTransaction
 from toolkit.ingest.settlement import IngestEvents
 from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.sink import TableWriter
@@ -136,6 +138,12 @@ class FakeWriter(TableWriter):
         for at, day in zip(filled["at"].to_pylist(), filled["ds"].to_pylist(), strict=True):
             self.rows.append([good[at][1], day])
         self.table.point("written")
+
+    def remote(self) -> RemoteTransaction:
+        raise NotImplementedError  # executors write to real tables alone
+
+    def add(self, files: Sequence[DataFile]) -> None:
+        raise NotImplementedError
 
     def commit(self, progress: Progress | None) -> None:
         assert self.rows is not None

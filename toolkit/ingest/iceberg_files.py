@@ -1,0 +1,96 @@
+"""Writing data files of an Iceberg table by its metadata alone: no catalog is asked, so any machine can do it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
+from pyiceberg.manifest import DataFile as LibraryFile
+from pyiceberg.table import Table
+from pyiceberg.table.locations import load_location_provider
+from pyiceberg.table.metadata import TableMetadata
+from typing_extensions import override
+
+from toolkit.ingest.errors import SchemaChanged, StoreFailed
+from toolkit.ingest.iceberg_types import split_rows
+from toolkit.ingest.iceberg_upkeep import NULL
+from toolkit.ingest.port import DataFile, FileWriter, Partition
+
+_STORES = ("py-io-impl", "s3.", "gcs.", "adls.", "hdfs.", "client.")
+"""Beginnings of the settings that the library opens stores with; the others are of the catalog, some with secrets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IcebergFileWriter(FileWriter):
+    """Writer of data files.
+
+    Attributes:
+        name: of the table.
+        metadata: of the table.
+        io: opens its store.
+    """
+
+    name: str
+    metadata: TableMetadata
+    io: FileIO = field(repr=False)
+
+    @classmethod
+    def portable(cls, name: str, table: Table) -> IcebergFileWriter:
+        """Return a writer for other machines: it has the settings of the store, and none of the catalog."""
+        given = {key: value for key, value in table.io.properties.items() if key.startswith(_STORES)}
+        return cls(name=name, metadata=table.metadata, io=load_file_io(given, table.location()))
+
+    @override
+    def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
+        schema = schema_to_pyarrow(self.metadata.schema())
+        try:
+            given = set(rows.column_names)
+            absent = {one.name: pa.nulls(rows.num_rows, one.type) for one in schema if one.name not in given}
+            if unknown := given - set(schema.names):
+                raise SchemaChanged(table=self.name, change=f"there is no column {min(unknown)}")
+            columns = [absent[one.name] if one.name in absent else rows[one.name] for one in schema]
+            fitting = pa.table(columns, names=schema.names).cast(schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            raise SchemaChanged(table=self.name, change=str(error)) from None
+        found = self.metadata.schema().find_column_name
+        parts = list(split_rows(fitting, [found(one.source_id) or "" for one in self.metadata.spec().fields]))
+        return tuple(self._write(part, f"{name}-{number:05}") for number, part in enumerate(parts))
+
+    def _write(self, rows: pa.Table, name: str) -> DataFile:
+        provider = load_location_provider(self.metadata.location, self.metadata.properties)
+        uri = provider.new_data_location(f"{name}.parquet")
+        try:
+            with self.io.new_output(uri).create() as output:
+                pq.write_table(rows, output, compression="zstd")
+            token = parquet_file_to_data_file(self.io, self.metadata, uri)
+        except OSError as error:
+            raise StoreFailed(table=self.name, cause=str(error)) from None
+        return written_file(self.metadata, token)
+
+    @override
+    def discard(self, files: Sequence[DataFile]) -> None:
+        for file in files:
+            with suppress(FileNotFoundError):
+                self.io.delete(file.uri)
+
+
+def written_file(metadata: TableMetadata, file: LibraryFile) -> DataFile:
+    """Return a data file that was written for a table of this metadata."""
+    return DataFile(
+        uri=file.file_path,
+        partition=partition_of(file),
+        rows=file.record_count,
+        bytes=file.file_size_in_bytes,
+        token=(metadata.current_schema_id, file, metadata.table_uuid),
+    )
+
+
+def partition_of(file: LibraryFile) -> Partition:
+    """Return the partition of a data file of the library."""
+    values = [file.partition[index] for index in range(len(file.partition))]
+    return tuple(NULL if value is None else str(value) for value in values)
