@@ -12,7 +12,7 @@ from toolkit.actions.progress import Volume
 from toolkit.compaction.closing import files_of_instances
 from toolkit.compaction.targets import CLOSE, EXPIRE, MERGE, REMOVE, CompactDetail, CompactItem, CompactPlan
 from toolkit.el import OutOfRange, format_instant, parse_instant, shift
-from toolkit.ingest.committer import EXPIRE_EVERY
+from toolkit.ingest.committer import EXPIRE_EVERY, REPLACED_KEPT
 from toolkit.ingest.errors import LocationIsShared
 from toolkit.ingest.port import WATERMARK_PROPERTY, DataFile, IngestTable, TableState, UnreferencedFile
 from toolkit.ingest.slot import require_not_behind
@@ -29,6 +29,9 @@ _KNOWN_FILES = {
 LEFT_OVER_AGE = timedelta(days=3)
 """Files that were part of the table are removed so long after their last change: a catalog that is restored, or a table
 that is dropped by mistake, needs them; it is the default of Iceberg's own procedure."""
+
+_MARGIN = timedelta(minutes=15)
+"""The clocks of hosts that commit may differ by less."""
 
 NeverCommitted = Callable[[Collection[int]], Collection[int]]
 """Returns which transactions were not, and will never be, committed."""
@@ -66,7 +69,7 @@ class CompactPlanner:
         parts = self._parts(closed)
         due = sorted(each for each in parts if self._closes(each, closed, closes))
         items = [*self._merges(parts, closes), *(self._item(CLOSE, each) for each in due)]
-        if state.snapshots > 2 * EXPIRE_EVERY:
+        if state.snapshots > 2 * EXPIRE_EVERY or self._has_outdated(state):
             items.append(CompactItem(kind=EXPIRE, uri=self.table.name))
         left, why = self._left_over()
         items.extend(CompactItem(kind=REMOVE, uri=each.uri, file=each) for each in left)
@@ -87,6 +90,10 @@ class CompactPlanner:
                 return None, ("no instance closes: no ingest has read the source to its end yet",)
             until = min(until, parse_instant(text))
         return self.plan.target.instances.over_before(until - rules.close_after), ()
+
+    def _has_outdated(self, state: TableState) -> bool:
+        """Return whether a snapshot has not been current for so long that its files are to be freed."""
+        return state.oldest_until is not None and self.now - state.oldest_until > REPLACED_KEPT + _MARGIN
 
     @staticmethod
     def _closes(instance: datetime, closed: datetime | None, closes: datetime | None) -> bool:

@@ -40,6 +40,7 @@ from toolkit.ingest.iceberg_files import IcebergFileWriter, partition_of, writte
 from toolkit.ingest.iceberg_types import spark_name
 from toolkit.ingest.iceberg_upkeep import (
     expirable,
+    oldest_was_current_until,
     remove_unreferenced,
     require_whole,
     scan_filter,
@@ -93,6 +94,7 @@ def _state(metadata: TableMetadata) -> TableState:
         properties={key: value for key, value in metadata.properties.items() if key.startswith("feedctl.")},
         snapshots=len(metadata.snapshots),
         location=metadata.location,
+        oldest_until=oldest_was_current_until(metadata),
     )
 
 

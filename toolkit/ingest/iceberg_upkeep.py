@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
@@ -91,12 +92,31 @@ def expirable(
     kept = {ref.snapshot_id for ref in metadata.refs.values()}
     if replaced_since is not None:
         kept.update(_replacements(metadata.snapshots, replaced_since - _CLOCKS_DIFFER))
-    ordered = sorted(metadata.snapshots, key=lambda one: (one.sequence_number or 0, one.timestamp_ms))
+    ordered = _ordered(metadata)
+    last = {one.snapshot_id for one in ordered[-max(keep_last, 1) :]}
+    if replaced_since is not None:
+        last -= {one.snapshot_id for one, until in _followed(ordered) if until < replaced_since - _CLOCKS_DIFFER}
     return [
         one.snapshot_id
-        for one in ordered[: -max(keep_last, 1)]
-        if one.timestamp_ms < before.timestamp() * 1000 and one.snapshot_id not in kept
+        for one, _ in _followed(ordered)
+        if one.timestamp_ms < before.timestamp() * 1000 and one.snapshot_id not in kept | last
     ]
+
+
+def oldest_was_current_until(metadata: TableMetadata) -> datetime | None:
+    """Return when the oldest snapshot that no branch or tag names was followed by another; None: there is none."""
+    kept = {ref.snapshot_id for ref in metadata.refs.values()}
+    followed = _followed(_ordered(metadata))
+    return next((until for one, until in followed if one.snapshot_id not in kept), None)
+
+
+def _ordered(metadata: TableMetadata) -> Sequence[Snapshot]:
+    return sorted(metadata.snapshots, key=lambda one: (one.sequence_number or 0, one.timestamp_ms))
+
+
+def _followed(ordered: Sequence[Snapshot]) -> Iterator[tuple[Snapshot, datetime]]:
+    """Yield each snapshot but the last, and the time of the next one."""
+    return ((one, datetime.fromtimestamp(following.timestamp_ms / 1000, UTC)) for one, following in pairwise(ordered))
 
 
 def _replacements(snapshots: Sequence[Snapshot], since: datetime) -> Iterator[int]:

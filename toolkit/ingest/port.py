@@ -108,6 +108,7 @@ class TableState:
         properties: the table properties whose names begin with ``feedctl.``.
         snapshots: number of snapshots that are kept.
         location: URI of its directory.
+        oldest_until: until then the oldest snapshot was the current one; None: there is no older one, or it has a name.
     """
 
     snapshot_id: int | None
@@ -117,6 +118,7 @@ class TableState:
     properties: Mapping[str, str] = field(hash=False)
     snapshots: int = 0
     location: str = ""
+    oldest_until: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,7 +266,8 @@ class IngestTable(Protocol):
         Args:
             older_than: younger snapshots stay, for readers that began with them.
             replaced_since: the last snapshot before a commit of `replace` stays when that commit is younger: readers
-                that began with it still read the replaced files. None: no commit does that.
+                that began with it still read the replaced files. None: no commit does that. Snapshots that were not
+                current since then go, also among the last ones: nobody reads them, and the files that they alone have.
             keep_since: an unresolved transaction may be in a snapshot since then; None: there is none.
             keep_last: at least 1.
 

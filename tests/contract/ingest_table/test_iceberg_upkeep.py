@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
+from tests.unit.ingest_job.scene import INSTANCES
+from toolkit.actions.model import TargetPlan
+from toolkit.compaction.planner import CompactPlanner
+from toolkit.compaction.targets import EXPIRE, CompactDetail, CompactPlan, CompactTarget
+from toolkit.el import CanonicalPath, TableUri
 from toolkit.ingest.iceberg import IcebergCatalog
 from toolkit.ingest.iceberg_table import IcebergTable
 
@@ -76,3 +82,53 @@ def test_a_table_may_say_that_its_manifests_are_merged_earlier_or_never(catalog:
         commit_one(table, number)
     assert manifests(table) == 5
     assert sum(file.rows for file in table.files()) == 7 * ROWS.num_rows
+
+
+def test_snapshots_that_were_not_current_for_long_expire_also_among_the_last(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    assert table.state().oldest_until is None
+    for number in range(1, 4):
+        commit_one(table, number)
+    base = table.state()
+    assert base.oldest_until is not None
+    table.replace(table.files([("01",)]), (), {}, base)
+    now = datetime.now(tz=UTC)
+    assert table.expire(older_than=now + HOUR, keep_since=None, keep_last=20, replaced_since=now) == 0
+    left = {each.uri for each in table.unreferenced() if each.is_data}
+    assert table.expire(older_than=now + HOUR, keep_since=None, keep_last=20, replaced_since=now + HOUR) == 3
+    assert len({each.uri for each in table.unreferenced() if each.is_data} - left) == 3
+    assert sum(file.rows for file in table.files()) == 3
+    assert table.state().oldest_until is None
+
+
+def test_a_named_snapshot_is_not_the_oldest_that_may_go(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    for number in (1, 2):
+        commit_one(table, number)
+    loaded = table.catalog.load_table(table.identifier)
+    loaded.manage_snapshots().create_tag(loaded.metadata.snapshots[0].snapshot_id, "audit").commit()
+    assert table.state().oldest_until is None
+
+
+def test_compaction_expires_a_snapshot_six_hours_after_it_was_current(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    for number in (1, 2):
+        commit_one(table, number)
+    target = CompactTarget(
+        entity="clicks",
+        cluster="primary",
+        instance_key="2026-03-20T12:00Z",
+        base=CanonicalPath.parse("file:///inbox"),
+        name=table.name,
+        open_table=lambda: nullcontext(table),
+        instances=replace(INSTANCES, table=TableUri.parse("catalog:web:clicks#hour=${YEAR}")),
+    )
+    plan: CompactPlan = TargetPlan(target=target, detail=CompactDetail())
+    now = datetime.now(tz=UTC)
+
+    def kinds(at: datetime) -> list[str]:
+        planner = CompactPlanner(plan=plan, table=table, nominal=at, now=at, never_committed=lambda _: ())
+        return [each.kind for each in planner.planned().items]
+
+    assert kinds(now + 6 * HOUR) == []
+    assert kinds(now + 6.5 * HOUR) == [EXPIRE]
