@@ -8,15 +8,15 @@ import sys
 from pyspark.sql import SparkSession
 
 
-def main(jars: str, database: str, warehouse: str) -> None:
+def main(jars: str, type_: str, uri: str, warehouse: str) -> None:
     """Write what Spark finds before it adds a row, as JSON to standard output."""
     catalog = "spark.sql.catalog.feedctl"
     builder = SparkSession.builder.master("local[1]").config("spark.jars", jars).config("spark.ui.enabled", "false")
     settings = {
         "spark.sql.shuffle.partitions": "1",
         catalog: "org.apache.iceberg.spark.SparkCatalog",
-        f"{catalog}.type": "jdbc",
-        f"{catalog}.uri": f"jdbc:sqlite:{database}",
+        f"{catalog}.type": type_,
+        f"{catalog}.uri": uri,
         f"{catalog}.warehouse": warehouse,
         f"{catalog}.jdbc.schema-version": "V1",
     }

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.ingest_table.tables import ROWS, SPEC, address, commit_one
+from tests.contract.ingest_table.tables import ROWS, SPEC, address, commit_one, emptied
 from tests.testbed.fixtures import needing_programs
 from tests.testbed.jars import ICEBERG
+from toolkit.catalog.port import CatalogSpec
+from toolkit.ingest.endpoint import CatalogAddress
 from toolkit.ingest.errors import CommitConflict
 from toolkit.ingest.iceberg import open_catalog
 from toolkit.ingest.port import TableCommit
@@ -27,15 +29,27 @@ def jars() -> str:
         return ",".join(str(jar) for jar in sorted(ICEBERG.fetched().glob("*.jar")))
 
 
-def test_spark_sees_all_rows_and_its_commit_is_a_conflict_for_ours(tmp_path: Path, java_home: Path, jars: str) -> None:
-    catalog = open_catalog(address(tmp_path))
+@pytest.fixture(params=["jdbc", "hive"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> CatalogAddress:
+    """Return the address of an empty catalog of each type."""
+    if request.param == "jdbc":
+        return address(tmp_path)
+    metastore: CatalogSpec = request.getfixturevalue("metastore_on_postgres")
+    return emptied(metastore.uris, tmp_path)
+
+
+def test_spark_sees_all_rows_and_its_commit_is_a_conflict_for_ours(
+    place: CatalogAddress, java_home: Path, jars: str
+) -> None:
+    catalog = open_catalog(place)
     table = catalog.create("web", "clicks", SPEC)
     commit_one(table, 1)
     commit_one(table, 2)
     base, files = table.state(), table.write(ROWS, "feedctl-3")
     script = Path(__file__).with_name("spark_table.py")
+    of_spark = ("hive", place.uri) if place.type == "hive" else ("jdbc", f"jdbc:{place.uri.replace('///', '')}")
     done = subprocess.run(
-        [sys.executable, script, jars, f"{tmp_path}/catalog.db", f"file://{tmp_path}/warehouse"],
+        [sys.executable, script, jars, *of_spark, place.warehouse],
         env={**os.environ, "JAVA_HOME": str(java_home)},
         stdout=subprocess.PIPE,
         text=True,

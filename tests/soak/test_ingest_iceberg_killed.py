@@ -17,8 +17,10 @@ import pytest
 import sqlalchemy as sa
 from typing_extensions import override
 
+from tests.contract.ingest_table.tables import emptied
 from tests.databases.postgresql import PostgresServer
 from tests.e2e.iceberg_site import IngestRepo
+from toolkit.catalog.port import CatalogSpec
 from toolkit.ingest.endpoint import CatalogAddress
 from toolkit.ingest.iceberg import open_catalog
 
@@ -32,25 +34,29 @@ class CatalogRepo(IngestRepo):
     """A config repo whose catalog is anywhere.
 
     Attributes:
-        database: SQLAlchemy's URL of the catalog.
+        catalog_at: SQLAlchemy's URL of its database, or the end point of its metastore.
     """
 
-    database: str
+    catalog_at: str
 
     @classmethod
-    def at(cls, root: Path, database: str) -> CatalogRepo:
+    def at(cls, root: Path, catalog_at: str) -> CatalogRepo:
         """Write the repo."""
         IngestRepo.make(root)
-        file, url = root / "repo/clusters/primary.yaml", sa.make_url(database)
+        file, url = root / "repo/clusters/primary.yaml", sa.make_url(catalog_at)
+        place = f'sql, uri: "{catalog_at}"'
         if url.username:
-            place = f'postgresql://{url.host}:{url.port}/{url.database}", user: {url.username}'
-            file.write_text(file.read_text().replace(f'sqlite:///{root}/catalog.db"', place))
-        return cls(root=root, database=database)
+            place = f'sql, uri: "postgresql://{url.host}:{url.port}/{url.database}", user: {url.username}'
+        if url.drivername == "thrift":
+            place = f'hive, uri: "{catalog_at}"'
+        file.write_text(file.read_text().replace(f'sql, uri: "sqlite:///{root}/catalog.db"', place))
+        return cls(root=root, catalog_at=catalog_at)
 
     @property
     @override
     def words(self) -> Counter[str]:
-        address = CatalogAddress(type="sql", uri=self.database, warehouse="", name="feedctl")
+        type_ = "hive" if self.catalog_at.startswith("thrift") else "sql"
+        address = CatalogAddress(type=type_, uri=self.catalog_at, warehouse="", name="feedctl")
         with closing(open_catalog(address)) as catalog:
             rows = catalog.catalog.load_table(("web", "clicks")).scan(selected_fields=("word",)).to_arrow()
         return Counter(rows["word"].to_pylist())
@@ -67,11 +73,14 @@ class CatalogRepo(IngestRepo):
         return was_running
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgresql", "hive"])
 def repo(request: pytest.FixtureRequest, tmp_path: Path, postgres_server: PostgresServer) -> CatalogRepo:
-    """Return a repo with a catalog on each database."""
+    """Return a repo with a catalog on each database, and in a metastore."""
     if request.param == "sqlite":
         return CatalogRepo.at(tmp_path, f"sqlite:///{tmp_path}/catalog.db")
+    if request.param == "hive":
+        metastore: CatalogSpec = request.getfixturevalue("metastore_on_postgres")
+        return CatalogRepo.at(tmp_path, emptied(metastore.uris, tmp_path).uri)
     database = f"catalog_{uuid4().hex}"
     postgres_server.create_database(database)
     return CatalogRepo.at(tmp_path, postgres_server.url(database))

@@ -37,7 +37,6 @@ from toolkit.ingest.iceberg import IcebergCatalog, open_catalog
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.runs.owner import ProcessTable
 
-pytestmark = pytest.mark.extended
 ENDED = f"feedctl 4194303 00000000 {ProcessTable().own_mark()}"
 """Of a process that this machine has not."""
 
@@ -120,6 +119,7 @@ def test_the_lock_of_a_process_that_ended_is_removed_and_also_its_waiting_one(si
     assert len(site.table.files()) == 4
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("agent", "host"),
     [("Iceberg-4711", ProcessTable().host), (f"feedctl 4194303 00000000 {ProcessTable().own_mark()}", "other-host")],
@@ -141,6 +141,7 @@ def test_the_lock_of_a_holder_that_may_be_alive_stays_and_is_told(site: Site, ag
     site.commit()
 
 
+@pytest.mark.extended
 def test_a_lock_that_a_broken_connection_of_ours_left_is_removed(site: Site) -> None:
     request = site.catalog._create_lock_request("web", "clicks")  # noqa: SLF001
     with site.client as client:
@@ -149,6 +150,7 @@ def test_a_lock_that_a_broken_connection_of_ours_left_is_removed(site: Site) -> 
     assert site.locks == []
 
 
+@pytest.mark.extended
 def test_a_metastore_that_does_not_compare_keeps_the_lock_for_five_minutes(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +166,7 @@ def test_a_request_of_a_killed_commit_that_arrives_late_changes_nothing(site: Si
     with site.client as client:
         assert client.is_comparing("web", "clicks")
         late = client.get_table("web", "clicks")
+        assert late.parameters["table_type"] == "ICEBERG"  # retention and replication refuse it
         late.parameters |= {"previous_metadata_location": late.parameters["metadata_location"]}
         site.commit()
         context = EnvironmentContext(properties={})
@@ -173,6 +176,7 @@ def test_a_request_of_a_killed_commit_that_arrives_late_changes_nothing(site: Si
     assert len(site.table.files()) == 4
 
 
+@pytest.mark.extended
 def test_a_table_of_hive_is_no_table_to_ingest_into(hive_place: CatalogAddress, site: Site, tmp_path: Path) -> None:
     sd = StorageDescriptor(cols=[], location=f"file://{tmp_path}/plain", serdeInfo=SerDeInfo())
     with site.client as client:
@@ -185,6 +189,7 @@ def test_a_table_of_hive_is_no_table_to_ingest_into(hive_place: CatalogAddress, 
             client.drop_table("web", "plain", deleteData=False)
 
 
+@pytest.mark.extended
 def test_a_metastore_that_is_down_is_told(hive_place: CatalogAddress, catalog_down: IcebergCatalog) -> None:
     with pytest.raises(CatalogUnreachable, match=r"thrift://127\.0\.0\.1:1 does not answer: TTransportException"):
         catalog_down.open("web", "clicks")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
+import secrets
 import signal
 import time
 from collections import Counter
@@ -56,6 +58,11 @@ def wait_until_stopped(child: ForkServerProcess) -> None:
         time.sleep(0.01)
 
 
+def nine_commits(number: int) -> Work:
+    """Return work of a writer: nine transactions of two equal rows."""
+    return Work(name=f"w{number}", transactions=[[f"{number}-{each}".encode()] * 2 for each in range(9)])
+
+
 def states(ledger: Ledger) -> Counter[State]:
     """Return how many transactions are in each state."""
     return Counter(ledger.read(lambda tx: tx.execute(sa.select(ingest_transaction.c.state)).scalars().all()))
@@ -95,6 +102,29 @@ def test_a_killed_ingest_is_finished_by_the_next(ledger: Ledger, place: Place, p
     assert ended(started(place, Work(name="w", transactions=WORDS))) == 0
     assert place.words() == ["000", "001", "002"]
     assert states(ledger)[State.INTENDED] == 0
+
+
+@pytest.mark.parametrize("place", ["hive"], indirect=True)
+def test_after_ten_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger, place: Place) -> None:
+    if ledger.engine.dialect.name == "sqlite":
+        pytest.skip("one ledger is enough")
+    seed = secrets.randbelow(10**9)
+    print(f"seed {seed}")  # noqa: T201 - how to repeat it
+    chance = random.Random(seed)  # noqa: S311 - moments, not secrets
+    place.connect(ledger).close()
+    kills = finished = 0
+    while kills < 10 or finished == 0:
+        child = started(place, nine_commits(finished))
+        child.join(chance.uniform(0.5, 5) if kills < 10 else 60)
+        if child.is_alive():
+            child.kill()
+            kills += 1
+            child.join()
+        else:
+            assert child.exitcode == 0
+            finished += 1
+    assert ended(started(place, nine_commits(finished))) == 0
+    assert Counter(place.words()) == {f"{one}-{each}": 2 for one in range(finished + 1) for each in range(9)}
 
 
 @pytest.mark.parametrize(
