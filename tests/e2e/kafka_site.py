@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from tests.e2e.iceberg_site import FEED, IngestRepo
 from tests.testbed.kafka_broker import KafkaBroker
+from toolkit.ingest.errors import NoSuchIngestTable
 
 _DIRECTORY = 'source: {directory: /inbox, pattern: "*.json"}'
 _ARCHIVE = "      after: archive\n      archive: /archive\n"
@@ -50,11 +51,17 @@ class TopicRepo(IngestRepo):
         rows = ({"ts": f"2026-03-20T0{at % 4}:30:00Z", "word": word} for at, word in enumerate(words))
         self.broker.send(self.topic, *(json.dumps(row).encode() for row in rows), partition=int(name))
 
-    def at(self) -> str:
-        """Return the offsets that the table has."""
+    def progress(self) -> str:
+        """Return the offsets that the table has; empty: none, or no table."""
         catalog = self.catalog()
         try:
             properties = catalog.open("web", "clicks").state().properties
+        except NoSuchIngestTable:
+            return ""
         finally:
             catalog.close()
         return properties.get(f"feedctl.writer.clicks.kafka.{self.topic}", "")
+
+    def has_moved(self, before: str) -> bool:
+        """Return whether there was a commit."""
+        return self.progress() != before

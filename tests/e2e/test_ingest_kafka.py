@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,3 +45,30 @@ def test_a_topic_is_committed_once_up_to_its_end_and_its_instances_close(repo: T
     assert repo.words == Counter(["a", "b", "c", "open"])
     assert repo.run(action="compact", at="2026-03-20T01:15Z")["exit"] == 0
     assert events(repo) == [("available", "2026-03-20T00:00Z")]
+
+
+def test_a_run_that_is_killed_between_commits_is_gone_on_from(repo: TopicRepo) -> None:
+    expected = _many(repo)
+    for _ in range(2):
+        before = repo.progress()
+        with repo.start() as process:
+            _wait(partial(repo.has_moved, before))
+            process.kill()
+            process.communicate()
+    assert repo.run()["exit"] == 0
+    assert repo.words == expected
+
+
+def _many(repo: TopicRepo) -> Counter[str]:
+    """Send what makes many commits."""
+    words = [f"word{at}" for at in range(600)]
+    repo.put("0", words[:400])
+    repo.put("1", words[400:])
+    return Counter(words)
+
+
+def _wait(is_so: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.02)
