@@ -23,7 +23,7 @@ _SHOWN = ("-exportcert", "-rfc", "-file", "broker.pem", *_STORE)
 
 
 class BrokerServer:
-    """One process that listens on two ports, which stay over restarts.
+    """One process that listens on up to three ports, which stay over restarts.
 
     Args:
         starter: starts its process.
@@ -32,10 +32,18 @@ class BrokerServer:
 
     def __init__(self, starter: Starter, directory: Path) -> None:
         self._directory = directory
-        self._reserved = [reserved_port() for _ in range(2)]
-        self._port, self._second = (int(each.getsockname()[1]) for each in self._reserved)
+        self._reserved = [reserved_port() for _ in range(3)]
+        self._port, self._second, self._third = (int(each.getsockname()[1]) for each in self._reserved)
         self._starter = starter
         self.programs: Mapping[str, Program] = {}
+
+    def _make_certificate(self) -> None:
+        """Make a key of 127.0.0.1, and its certificate as broker.pem."""
+        for arguments in (_MADE, _SHOWN):
+            command = ("keytool", *arguments)
+            subprocess.run(
+                command, cwd=self._directory, env=java.environment(), check=True, capture_output=True, timeout=_SECONDS
+            )
 
     def _run(self, title: str, command: Command, ready: Callable[[], bool]) -> None:
         """Start the process as `broker`, and wait until it is ready."""
@@ -57,11 +65,7 @@ class ActiveMQServer(BrokerServer):
             Missing: no Java, or no jars and no Maven.
         """
         self._directory.mkdir(parents=True)
-        for arguments in (_MADE, _SHOWN):
-            command = ("keytool", *arguments)
-            subprocess.run(
-                command, cwd=self._directory, env=java.environment(), check=True, capture_output=True, timeout=_SECONDS
-            )
+        self._make_certificate()
         self._run("ActiveMQ", self._command(), self._listens)
 
     def facts(self) -> dict[str, str | int]:

@@ -22,11 +22,15 @@ class KafkaBroker:
 
     Attributes:
         port: on 127.0.0.1.
+        secured: the port for TLS and a login.
+        certificate: file of the certificate there.
         admin: a client that changes topics; answers come while it lives.
     """
 
     testbed: Testbed
     port: int
+    secured: int
+    certificate: str
     admin: AdminClient
 
     @classmethod
@@ -37,8 +41,10 @@ class KafkaBroker:
             Missing: this machine lacks Java, or jars and Maven.
             TestbedFailed: it did not start.
         """
-        port = int(testbed.facts(_NAME)["port"])
-        return cls(testbed=testbed, port=port, admin=AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"}))
+        facts = testbed.facts(_NAME)
+        port, secured = int(facts["port"]), int(facts["secured"])
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
+        return cls(testbed=testbed, port=port, secured=secured, certificate=str(facts["certificate"]), admin=admin)
 
     @property
     def settings(self) -> dict[str, str]:

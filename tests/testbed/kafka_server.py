@@ -14,9 +14,15 @@ _SETTINGS = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},SECURED://127.0.0.1:{secured}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},SECURED://127.0.0.1:{secured}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURED:SASL_SSL
+listener.name.secured.sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.secured.plain.sasl.jaas.config={security}.plain.PlainLoginModule required user_{user}="{password}";
+listener.name.secured.scram-sha-256.sasl.jaas.config={security}.scram.ScramLoginModule required;
+listener.name.secured.scram-sha-512.sasl.jaas.config={security}.scram.ScramLoginModule required;
+ssl.keystore.location={directory}/broker.p12
+ssl.keystore.password=broker
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
 log.dirs={directory}/data
@@ -30,8 +36,17 @@ auto.create.topics.enable=false
 """
 
 
+USER, PASSWORD = "feedctl", "to the topic"
+_SECURITY = "org.apache.kafka.common.security"
+_SCRAM = tuple(
+    part
+    for each in ("SCRAM-SHA-256", "SCRAM-SHA-512")
+    for part in ("--add-scram", f"{each}=[name={USER},password={PASSWORD}]")
+)
+
+
 class KafkaServer(BrokerServer):
-    """A broker; its data stay over restarts. Its second port is that of its controller."""
+    """A broker; its data stay over restarts. Its third port asks for TLS and a login."""
 
     def start(self) -> None:
         """Format its directory and start it.
@@ -41,11 +56,28 @@ class KafkaServer(BrokerServer):
             Missing: no Java, or no jars and no Maven.
         """
         self._directory.mkdir(parents=True)
-        settings = _SETTINGS.format(port=self._port, controller=self._second, directory=self._directory)
+        self._make_certificate()
+        settings = _SETTINGS.format(
+            port=self._port,
+            controller=self._second,
+            secured=self._third,
+            directory=self._directory,
+            security=_SECURITY,
+            user=USER,
+            password=PASSWORD,
+        )
         (self._directory / "server.properties").write_text(settings)
-        formatting = ("kafka.tools.StorageTool", "format", "-t", "feedctlAAAAAAAAAAAAAAA", "-c", "server.properties")
+        formatting = (
+            "kafka.tools.StorageTool",
+            "format",
+            "-t",
+            "feedctlAAAAAAAAAAAAAAA",
+            "-c",
+            "server.properties",
+            *_SCRAM,
+        )
         subprocess.run(
-            self._java(*formatting),
+            self._java(*formatting, *_SCRAM),
             cwd=self._directory,
             env=java.environment(),
             check=True,
@@ -62,7 +94,7 @@ class KafkaServer(BrokerServer):
 
     def facts(self) -> dict[str, str | int]:
         """Facts that a client needs."""
-        return {"port": self._port}
+        return {"port": self._port, "secured": self._third, "certificate": str(self._directory / "broker.pem")}
 
     def _java(self, *arguments: str) -> tuple[str, ...]:
         options = ("-Xmx384m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{KAFKA.fetched()}/*")

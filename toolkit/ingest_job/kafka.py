@@ -40,6 +40,7 @@ _QUESTION_SECONDS = 5.0
 _POLL_SECONDS = 0.5
 _PAUSE_SECONDS = 0.2
 _OUT_OF_RANGE = (KafkaError.OFFSET_OUT_OF_RANGE, KafkaError._AUTO_OFFSET_RESET)  # noqa: SLF001 - its public name
+_REFUSALS = (KafkaError._AUTHENTICATION, KafkaError._SSL)  # noqa: SLF001
 _NO_TOPIC = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC)  # noqa: SLF001
 
 
@@ -57,7 +58,7 @@ class BrokerUnreachable(Unavailable):
     def __init__(self, *, topic: str, seconds: float, cause: str) -> None:
         self.topic, self.seconds, self.cause = topic, seconds, cause
         super().__init__(
-            f"topic {topic}: no answer within {seconds:g} s: {cause}; run it again when the brokers are up"
+            f"topic {topic}: no answer within {seconds:g} s: {cause}; run it again when they are up and take the login"
         )
 
 
@@ -98,6 +99,7 @@ class KafkaSource(IngestSource):
     _begins: dict[int, int] = field(default_factory=dict, init=False)
     _ends: dict[int, int] = field(default_factory=dict, init=False)
     _held: dict[int, int] = field(default_factory=dict, init=False)
+    _refusal: str = field(default="", init=False)
     _open: JsonValue = field(default=None, init=False)
     _admin: AdminClient | None = field(default=None, init=False, repr=False)
     _consumer: Consumer | None = field(default=None, init=False, repr=False)
@@ -281,7 +283,8 @@ class KafkaSource(IngestSource):
                 if error.code() in _NO_TOPIC:
                     raise NoSuchTopic(topic=self.topic) from None
                 if time.monotonic() - began >= self.timeout:
-                    cause = str(error.str())
+                    self._administered().poll(0)  # which hands over refused logins and certificates
+                    cause = self._refusal or str(error.str())
                     raise BrokerUnreachable(topic=self.topic, seconds=self.timeout, cause=cause) from None
                 time.sleep(_PAUSE_SECONDS)
 
@@ -290,9 +293,13 @@ class KafkaSource(IngestSource):
             raise DataLost(source=name, expected=expected, found=found)
         self._notes.append(f"{name}: skipped lost records: expected {expected}, found {found}")
 
+    def _note_refusal(self, error: KafkaError) -> None:
+        if error.code() in _REFUSALS:
+            self._refusal = str(error.str())
+
     def _administered(self) -> AdminClient:
         if self._admin is None:
-            own: dict[str, Any] = {"logger": _SILENT}
+            own: dict[str, Any] = {"logger": _SILENT, "error_cb": self._note_refusal}
             self._admin = AdminClient({**self.settings, **own})
         return self._admin
 

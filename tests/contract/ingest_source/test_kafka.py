@@ -13,8 +13,11 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.contract.ingest_source.feeder import consumed
 from tests.testbed.kafka_broker import KafkaBroker
+from tests.testbed.kafka_server import PASSWORD, USER
+from toolkit.bootstrap.ingest_setup import client_settings
+from toolkit.entities.ingest import IngestTopic, KafkaProtocol, KafkaSecurity, SaslMechanism
 from toolkit.ingest.errors import DataLost
-from toolkit.ingest_job.kafka import TOMBSTONE, KafkaSource, NoSuchTopic
+from toolkit.ingest_job.kafka import TOMBSTONE, BrokerUnreachable, KafkaSource, NoSuchTopic
 from toolkit.ingest_job.source import Progress, SourceUnit
 
 pytestmark = [pytest.mark.extended, pytest.mark.slow]
@@ -133,6 +136,40 @@ def test_the_group_has_the_offsets_that_were_committed(kafka: KafkaBroker, topic
     found = watcher.committed([TopicPartition(topic, 0)], timeout=60)
     watcher.close()
     assert [each.offset for each in found] == [2]
+
+
+@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+def test_a_topic_is_read_over_tls_with_each_login(kafka: KafkaBroker, topic: str, mechanism: SaslMechanism) -> None:
+    kafka.send(topic, b"a")
+    opened = secured(kafka, topic, PASSWORD, mechanism, kafka.certificate)
+    assert consumed(opened, {}, rows=7)[0] == [b"a"]
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("password", "has_ca", "cause"),
+    [("wrong", True, "Authentication failed"), (PASSWORD, False, "certificate verify failed")],
+)
+def test_a_refused_login_or_certificate_is_told(
+    kafka: KafkaBroker, topic: str, password: str, cause: str, *, has_ca: bool
+) -> None:
+    opened = secured(kafka, topic, password, SaslMechanism.SCRAM_SHA_256, kafka.certificate if has_ca else None)
+    opened.timeout = 1
+    with pytest.raises(BrokerUnreachable, match=cause) as caught:
+        opened.units({})
+    assert password not in str(caught.value)
+    opened.close()
+
+
+def secured(kafka: KafkaBroker, topic: str, password: str, mechanism: SaslMechanism, ca: str | None) -> KafkaSource:
+    """A source whose settings come from a config."""
+    security = KafkaSecurity(
+        protocol=KafkaProtocol.SASL_SSL, mechanism=mechanism, user=USER, env="FEEDCTL_KAFKA_PASSWORD", ca=ca
+    )
+    given = IngestTopic(kafka=topic, bootstrap=f"127.0.0.1:{kafka.secured}", group="feedctl", security=security)
+    return KafkaSource(
+        topic=topic, group="feedctl", settings=client_settings(given, {"FEEDCTL_KAFKA_PASSWORD": password}), timeout=60
+    )
 
 
 def test_lost_records_and_a_topic_made_anew_are_told(kafka: KafkaBroker, topic: str) -> None:

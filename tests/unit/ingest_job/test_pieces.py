@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.ingest_job.scene import INSTANCES, NOW, micros
 from toolkit.el import Frequency, InstanceSequence, TableUri, parse_instant
-from toolkit.ingest.extra import IngestNotInstalled, require_extra
+from toolkit.ingest.extra import KAFKA, IngestNotInstalled, require_extra
 from toolkit.ingest.port import CLOSED_PROPERTY, WRITER_PROPERTY, TableState
 from toolkit.ingest.writer_progress import UnreadableProgress, progress_of
 from toolkit.ingest_job.instances import IngestInstances, PartitionFiller
@@ -87,3 +87,5 @@ def test_a_property_that_is_no_progress_is_an_error() -> None:
 def test_a_missing_package_names_the_extra() -> None:
     with pytest.raises(IngestNotInstalled, match=r"pip install 'feedctl\[ingest\]'"):
         require_extra(lambda name: None if name == "pyiceberg" else name)
+    with pytest.raises(IngestNotInstalled, match="confluent_kafka"):
+        require_extra(lambda _: None, KAFKA)
