@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -117,6 +117,7 @@ class IcebergTable(IngestTable):
     place: str
     catalog: Catalog
     identifier: tuple[str, str]
+    _seen: list[Table] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     @override
@@ -125,7 +126,13 @@ class IcebergTable(IngestTable):
 
     def _load(self) -> Table:
         with self._looking():
-            return self.catalog.load_table(self.identifier)
+            found = self.catalog.load_table(self.identifier)
+        self._seen[:] = [found]
+        return found
+
+    def _last_seen(self) -> Table:
+        """Return the table as it was at the last look: enough for what a commit compares again."""
+        return next(iter(self._seen), None) or self._load()
 
     @contextmanager
     def _looking(self) -> Iterator[None]:
@@ -142,7 +149,7 @@ class IcebergTable(IngestTable):
 
     @override
     def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
-        table = self._load()
+        table = self._last_seen()
         return IcebergFileWriter(name=self.name, metadata=table.metadata, io=table.io).write(rows, name)
 
     @override
@@ -159,10 +166,12 @@ class IcebergTable(IngestTable):
         self._apply(table, transaction, base)
 
     def _fitting(self, files: Sequence[DataFile], base: TableState) -> Table:
-        """Load the table, and check that it is in a state and that files fit it."""
+        """Return the table in a state, after a check that it is in it and that files fit it."""
         if any(file.token[0] != base.schema_id for file in files):
             raise SchemaChanged(table=self.name, change="the files have another schema")
-        table = self._load()
+        table = self._last_seen()
+        if _compared(_state(table.metadata)) != _compared(base):
+            table = self._load()
         if any(file.token[2] != table.metadata.table_uuid for file in files):
             raise SchemaChanged(table=self.name, change="the table was dropped and created anew")
         if _compared(_state(table.metadata)) != _compared(base):
@@ -214,7 +223,7 @@ class IcebergTable(IngestTable):
 
     @override
     def discard(self, files: Sequence[DataFile]) -> None:
-        io = self._load().io
+        io = self._last_seen().io
         for file in files:
             with self._looking(), suppress(FileNotFoundError):
                 io.delete(file.uri)

@@ -156,7 +156,8 @@ class IngestTable(Protocol):
     """A table of a catalog; one object may be used by several threads, and `commit` by one at a time.
 
     Every call raises `toolkit.ingest.errors.CatalogUnreachable` when the catalog or the store does not answer,
-    `NoSuchIngestTable` when the table is gone, `StoreFailed` when the store refuses (full disk, permission).
+    `NoSuchIngestTable` when the table is gone, `StoreFailed` when the store refuses (full disk, permission). `write` and
+    `discard` may go by the last look at the catalog; the commit finds out.
     """
 
     @property
@@ -176,7 +177,7 @@ class IngestTable(Protocol):
             name: the file names begin with it; unique for each call.
 
         Raises:
-            SchemaChanged: the rows do not fit the columns of the table any more.
+            SchemaChanged: the rows do not fit the columns that the table had at the last look.
         """
         ...
 

@@ -73,10 +73,10 @@ def test_a_commit_without_an_answer_is_unknown_and_a_look_tells(
 
 LOOKS: dict[str, Callable[[IcebergTable], object]] = {
     "state": lambda table: table.state(),
-    "write": lambda table: table.write(ROWS, "feedctl-9"),
-    "commit": lambda table: table.commit(TableCommit(), table.state()),
+    "write and commit": lambda table: table.commit(
+        TableCommit(transactions=(9,), files=table.write(ROWS, "feedctl-9")), table.state()
+    ),
     "committed": lambda table: table.committed([1]),
-    "discard": lambda table: table.discard([]),
     "files": lambda table: table.files(),
 }
 
