@@ -3,7 +3,8 @@
 Catalog and ledger are databases of one PostgreSQL that waits for the disk. Each part makes a table of its own. The
 whole process of the entrypoint and of Spark's stream take 100 files of 1,000 JSON rows, five commits each, into
 tables of one definition. Goals of issue 29: ten times on this backlog, 8 processes at least the throughput of one, 500
-transactions a second from 64 connections of one process, p99 under 0.3 s after 10,000 commits.
+transactions a second from 64 connections of one process, p99 under 0.3 s after 10,000 commits. A backlog by `--engine
+spark` is to have as many rows a second as the stream (goal: 10 GB, `--part backlog --megabytes 10000`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -19,12 +21,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 
 import sqlalchemy as sa
 
-from benchmarks.timing import spark_environment, timed
+from benchmarks.timing import SPARK_SUBMIT, spark_environment, timed
 from benchmarks.whole_process import ROOT, keep_bytecode
 from tests.databases.ledgers import make_ledger, open_ledger
 from tests.databases.postgresql import PostgresServer, running_postgres
@@ -208,7 +211,7 @@ def beside_spark(make: Callable[[str], Bed], rounds: int) -> None:
     for number in range(rounds):
         for name, run in zip(found, (_ours, _spark), strict=True):
             bed = make(f"{run.__name__.strip('_')}{number}")
-            _fill(bed.root / "inbox")
+            _fill(bed.root / "inbox", FILES, ROWS_OF_FILE)
             with closing(open_catalog(bed.address)) as catalog:
                 catalog.create("web", "clicks", CLICKS)
             found[name].append(run(bed))
@@ -221,16 +224,43 @@ def beside_spark(make: Callable[[str], Bed], rounds: int) -> None:
     print(f"Spark takes {spark / ours:.1f} times as long (goal: 10)")
 
 
-def _fill(inbox: Path) -> None:
+def backlog(make: Callable[[str], Bed], megabytes: int) -> None:
+    """Print the rows a second of executors and of the stream over the same large files, in whole processes."""
+    files, row = max(2, megabytes // 8), len(_row(0, 0))
+    rows = megabytes * 1_000_000 // (files * row)
+    rates = {}
+    for name, run in (("--engine spark", partial(_ours, on_executors=True)), ("Spark availableNow", _spark)):
+        bed = make(f"backlog{len(rates)}")
+        _fill(bed.root / "inbox", files, rows)
+        with closing(open_catalog(bed.address)) as catalog:
+            catalog.create("web", "clicks", CLICKS)
+        seconds = run(bed)
+        with closing(open_catalog(bed.address)) as catalog:
+            found = catalog.open("web", "clicks").files()
+        assert sum(each.rows for each in found) == files * rows, f"{name} made {sum(each.rows for each in found)} rows"
+        rates[name] = files * rows / seconds
+        print(f"{name:22} {seconds:6.1f} s  {rates[name]:9,.0f} rows/s  {len(found):4} data files")
+        shutil.rmtree(bed.root)
+    ours, spark = rates.values()
+    print(
+        f"{files} files of {rows:,} rows: executors have {ours / spark:.2f} of the rows/s of Spark's stream (goal: 1)"
+    )
+
+
+def _row(number: int, at: int) -> str:
+    return f'{{"ts": "2026-03-20T0{at % 4}:30:00Z", "word": "{number:05}-{at:09}"}}\n'
+
+
+def _fill(inbox: Path, files: int, rows: int) -> None:
     inbox.mkdir(parents=True)
-    for number in range(FILES):
-        rows = ({"ts": f"2026-03-20T0{at % 4}:30:00Z", "word": f"{number}-{at}"} for at in range(ROWS_OF_FILE))
-        path = inbox / f"{number:03}.json"
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for number in range(files):
+        path = inbox / f"{number:05}.json"
+        with path.open("w") as file:
+            file.writelines(_row(number, at) for at in range(rows))
         os.utime(path, (time.time() - 3600,) * 2)
 
 
-def _ours(bed: Bed) -> float:
+def _ours(bed: Bed, *, on_executors: bool = False) -> float:
     url = sa.make_url(bed.catalog)
     uri = f'"postgresql://{url.host}:{url.port}/{url.database}", user: {url.username}'
     documents = {
@@ -246,9 +276,11 @@ def _ours(bed: Bed) -> float:
         path = bed.root / "repo" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    command = [sys.executable, str(ROOT / "entrypoints/ingest.py"), "--config-repo", str(bed.root / "repo")]
+    start, engine = ([SPARK_SUBMIT, "--master", "local[2]"], "spark") if on_executors else ([sys.executable], "local")
+    command = [*start, str(ROOT / "entrypoints/ingest.py"), "--config-repo", str(bed.root / "repo"), "--engine", engine]
     options = ["--feed", "clicks", "--time", "2026-03-20T12:00Z", "--output", "json"]
-    return timed([*command, *options], {"FEEDCTL_LEDGER": bed.ledger})[0]
+    environment = spark_environment() if on_executors else {}
+    return timed([*command, *options], {"FEEDCTL_LEDGER": bed.ledger, **environment})[0]
 
 
 def _spark(bed: Bed) -> float:
@@ -263,11 +295,12 @@ def _spark(bed: Bed) -> float:
 
 def main() -> int:
     """Measure the parts that were asked for."""
-    parts = ("processes", "connections", "length", "writers", "spark")
+    parts = ("processes", "connections", "length", "writers", "spark", "backlog")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", action="append", choices=parts, help="all by default")
     parser.add_argument("--commits", type=int, default=1_000, help="for the latency over many commits")
     parser.add_argument("--rounds", type=int, default=3, help="beside Spark")
+    parser.add_argument("--megabytes", type=int, default=300, help="of the backlog; each process has its own files")
     options = parser.parse_args()
     with running_postgres(fsync=True, max_connections=150) as server, tempfile.TemporaryDirectory() as folder:
         keep_bytecode(Path(folder, "bytecode"))
@@ -281,6 +314,7 @@ def main() -> int:
             "length": lambda: by_length(make, options.commits),
             "writers": lambda: by_writer(make),
             "spark": lambda: beside_spark(make, options.rounds),
+            "backlog": lambda: backlog(make, options.megabytes),
         }
         for part in options.part or parts:
             measured[part]()
