@@ -156,8 +156,8 @@ class IngestTable(Protocol):
     """A table of a catalog; one object may be used by several threads, and `commit` by one at a time.
 
     Every call raises `toolkit.ingest.errors.CatalogUnreachable` when the catalog or the store does not answer,
-    `NoSuchIngestTable` when the table is gone, `StoreFailed` when the store refuses (full disk, permission). `write` and
-    `discard` may go by the last look at the catalog; the commit finds out.
+    `NoSuchIngestTable` when the table is gone, `StoreFailed` when the store refuses (full disk, permission). `write`
+    and `discard` may go by the last look at the catalog; the commit finds out.
     """
 
     @property
