@@ -228,7 +228,7 @@ def backlog(make: Callable[[str], Bed], megabytes: int) -> None:
     """Print the rows a second of executors and of the stream over the same large files, in whole processes."""
     files, row = max(2, megabytes // 8), len(_row(0, 0))
     rows = megabytes * 1_000_000 // (files * row)
-    rates = {}
+    rates: dict[str, float] = {}
     for name, run in (("--engine spark", partial(_ours, on_executors=True)), ("Spark availableNow", _spark)):
         bed = make(f"backlog{len(rates)}")
         _fill(bed.root / "inbox", files, rows)

@@ -79,6 +79,25 @@ def test_no_instance_closes_while_the_source_is_behind(tmp_path: Path) -> None:
     assert events(repo) == [("available", "2026-03-20T00:00Z")]
 
 
+def test_no_instance_closes_before_a_file_that_was_still_written_is_read(tmp_path: Path) -> None:
+    repo = IngestRepo.make(tmp_path)
+    repo.put("a.json", ["x"])
+    repo.put("growing.json", ["y"])
+    os.utime(tmp_path / "inbox/growing.json")
+    assert [each["kind"] for each in repo.run()["items"]] == ["ingest", "archive", "watermark"]
+    assert WATERMARK_PROPERTY not in table(repo).state().properties
+    assert repo.run(action="compact")["items"] == []
+    repo.put("growing.json", ["y", "y"])
+    repo.put("young.json", ["z"])
+    os.utime(tmp_path / "inbox/young.json")
+    assert repo.run()["exit"] == 0
+    assert repo.run(action="compact")["exit"] == 0
+    assert (events(repo), repo.words) == (
+        [("available", "2026-03-20T00:00Z"), ("available", "2026-03-20T01:00Z")],
+        Counter("xyy"),
+    )
+
+
 def test_an_instance_that_was_closed_by_a_killed_run_is_announced_by_the_next(tmp_path: Path) -> None:
     repo = IngestRepo.make(tmp_path)
     repo.put("a.json", ["x", "y"])
@@ -142,7 +161,14 @@ def test_a_table_whose_catalog_was_restored_is_left_alone(tmp_path: Path) -> Non
     files = sorted((tmp_path / "warehouse").rglob("*.*"))
     result = repo.run(action="compact")
     assert (result["exit"], result["feeds"][0]["failure"]["code"]) == (1, "table_is_behind")
+    refused = repo.run()
+    assert (refused["exit"], refused["feeds"][0]["failure"]["code"]) == (1, "table_is_behind")
     assert sorted((tmp_path / "warehouse").rglob("*.*")) == files
+    repo.put("b.json", ["y"])
+    assert repo.run("--accept-table")["exit"] == 0
+    assert repo.words == Counter("xy")
+    repo.put("c.json", ["z"])
+    assert repo.run()["exit"] == 0
 
 
 @pytest.mark.extended
@@ -153,7 +179,7 @@ def test_files_of_a_dropped_table_stay_where_it_was_made_anew(tmp_path: Path) ->
     repo.catalog().catalog.drop_table(("web", "clicks"))
     files = sorted((tmp_path / "warehouse").rglob("*.*"))
     repo.put("b.json", ["y"])
-    assert repo.run()["exit"] == 0
+    assert repo.run("--accept-table")["exit"] == 0
     for each in files:
         os.utime(each, (time.time() - 9 * 86400,) * 2)
     result = repo.run(action="compact")

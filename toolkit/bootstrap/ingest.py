@@ -60,12 +60,14 @@ class IngestOptions:
         max_seconds: so long transactions begin; None: until all is read.
         stdin: read instead of the feed's source; None: that is read.
         stdin_name: names the input, so that a rerun with the same one goes on; empty: it cannot.
+        accepts_table: a table that lacks commits which the ledger knows is taken as it is.
         on_executors: Spark's executors read the source, which is a directory, and write the data files.
     """
 
     max_seconds: float | None = None
     stdin: InputStream | None = None
     stdin_name: str = ""
+    accepts_table: bool = False
     on_executors: bool = False
 
 
@@ -135,6 +137,7 @@ def _wire(
         nominal=options.nominal_time,
         filler=partial(_filler, clock),
         max_seconds=own.max_seconds,
+        accepts_table=own.accepts_table,
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )
     return Wired(action=action, targets=targets)

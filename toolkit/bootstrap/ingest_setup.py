@@ -155,6 +155,7 @@ def _table(
         connect=connected,
         record_writer=built_in_writer(str(ingest.format.type), _settings(ingest.format)),
         ledger=ledger,
+        has_ledger=context.use.ledger is not None,
         progress_of=lambda name, document: WriterProgress(name=name, document=document),
     )
 

@@ -52,6 +52,13 @@ class InputFlags:
         float | None,
         typer.Option("--max-seconds", min=1, help="End after the commit that is under way then; the next run goes on."),
     ] = None
+    accept_table: Annotated[
+        bool,
+        typer.Option(
+            "--accept-table",
+            help="Go on with a table that lacks commits which the ledger knows: restored from a backup, or dropped.",
+        ),
+    ] = False
 
     def options(self) -> IngestOptions:
         """Return the options of the action.
@@ -71,6 +78,7 @@ class InputFlags:
             max_seconds=self.max_seconds,
             stdin=stream,
             stdin_name=self.stdin_name or "",
+            accepts_table=self.accept_table,
             on_executors=self.engine is IngestEngine.SPARK,
         )
 

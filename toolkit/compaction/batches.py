@@ -205,7 +205,7 @@ class RemoveBatch:
 
         def require_known(base: TableState, properties: Mapping[str, str]) -> None:
             del properties
-            require_not_behind(table, base, last_fence)
+            require_not_behind(table.name, base, last_fence)
 
         # The slot makes sure that this is the ledger which the table is written with: its ids are those of the files.
         self.run.commits(table).commit(require_known, lambda: True)

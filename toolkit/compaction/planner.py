@@ -64,7 +64,7 @@ class CompactPlanner:
             TableIsBehind: the table lacks commits that the ledger knows.
         """
         state = self.table.state()
-        require_not_behind(self.table, state, self.last_fence)
+        require_not_behind(self.table.name, state, self.last_fence)
         closed, closes, notes = closed_before(state), *self._closing(state)
         parts = self._parts(closed)
         due = sorted(each for each in parts if self._closes(each, closed, closes))

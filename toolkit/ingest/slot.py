@@ -81,8 +81,9 @@ class TableIsBehind(Failed):
         self.table, self.found, self.expected = table, found, expected
         super().__init__(
             f"{table} was last committed to with slot {found}, and the ledger knows a commit with slot {expected}: the "
-            f"catalog was restored, or the table was made anew; nothing is closed, merged, evicted or removed before "
-            f"an ingest has committed to it; restore the lost files first, if you need them"
+            f"catalog was restored, or the table was dropped; nothing is ingested, closed, merged, evicted or removed "
+            f"now: put the lost metadata back, or put the files that were ingested since into the source again; then "
+            f"run ingest.py with --accept-table once"
         )
 
 
@@ -204,14 +205,20 @@ class CommitSlots:
         settled(tx, [each for each in left if each.transaction_id in found], state)
 
 
-def require_not_behind(table: IngestTable, state: TableState, last_fence: int) -> None:
+def require_not_behind(table: str, state: TableState | None, last_fence: int) -> None:
     """Check that a table has the last commit that the ledger knows.
+
+    Args:
+        table: its name in the ledger.
+        state: of the table; None: it is not there.
+        last_fence: of that commit; 0: there was none.
 
     Raises:
         TableIsBehind: it has not.
     """
-    if (found := int(state.properties.get(SLOT_PROPERTY, "0"))) < last_fence:
-        raise TableIsBehind(table=table.name, found=found, expected=last_fence)
+    found = 0 if state is None else int(state.properties.get(SLOT_PROPERTY, "0"))
+    if found < last_fence:
+        raise TableIsBehind(table=table, found=found, expected=last_fence)
 
 
 def until(deadline: float, work: Callable[[], T]) -> T:

@@ -14,6 +14,7 @@ from toolkit.actions.action import Applied, Batch, Recovery, RunContext, left_ov
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import Problem, SkipReason, TargetPlan
 from toolkit.errors import FeedctlError
+from toolkit.ingest.slot import require_not_behind
 from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.batches import TargetIngest
 from toolkit.ingest_job.planner import GROUP_UNITS, SPREAD_UNITS, batch_ranges, planned
@@ -39,6 +40,7 @@ class IngestAction:
         nominal: for which the run acts.
         filler: makes what adds the partition columns, for a target and the state of its table.
         max_seconds: so long transactions begin; None: until all is read.
+        accepts_table: a table that lacks commits which the ledger knows is taken as it is.
         new_holds: that were added since the run read the holds.
         now: seconds of a clock that only goes forward.
     """
@@ -46,6 +48,7 @@ class IngestAction:
     nominal: datetime
     filler: Callable[[IngestTarget, TableState | None], FillRows]
     max_seconds: float | None = None
+    accepts_table: bool = False
     new_holds: NewHolds = field(default_factory=NoNewHolds)
     now: Callable[[], float] = time.monotonic
     name: str = NAME
@@ -72,6 +75,8 @@ class IngestAction:
             return replace(blank, skipped=Problem(code=SkipReason.HELD, message=target.held))
         try:
             state = target.table.state()
+            if not self.accepts_table:
+                require_not_behind(target.table.name, state, target.table.last_fence())
             progress = progress_of(state, target.progress_name)
             source = target.open_source(work.stores)
             return planned(blank, source, progress, state)

@@ -259,7 +259,7 @@ class _WatermarkBatch:
         target, watermark = self.run.plan.target, self.run.plan.detail.watermark
         self.run.check()
         if watermark is not None:
-            target.table.set_watermark(watermark, target.instances.late_events)
+            target.table.set_watermark(watermark.properties, target.instances.late_events)
 
 
 _BATCHES: Mapping[str, Callable[..., Batch[IngestItem]]] = {READ: _ReadBatch, WATERMARK: _WatermarkBatch}

@@ -9,7 +9,7 @@ reading goes on behind them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -82,6 +82,7 @@ class DirectorySource(IngestSource):
     _present: set[str] = field(default_factory=set, init=False)
     _read: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
     _committed: dict[str, tuple[int, str]] = field(default_factory=dict, init=False)
+    _young: frozenset[str] = field(default=frozenset(), init=False)
 
     @property
     @override
@@ -96,12 +97,18 @@ class DirectorySource(IngestSource):
             raise TooManyFiles(directory=str(self.directory), found=len(files))
         settled = [each for each in files if self.now - each.modified >= self.settle]
         young = len(files) - len(settled)
+        self._young = frozenset(self._there) - {_key(str(each.path)) for each in settled}
         self._notes = [f"{young} files changed less than {self.settle} ago: they are left to a later run"] * bool(young)
         units = [unit for unit in (self._unit(each, progress) for each in settled) if unit is not None]
         touched = 0 if self.after == "keep" else self._touched(progress)
         if touched:
             self._notes.append(f"{touched} files were touched since they were ingested: they are not put away")
         return units
+
+    @property
+    @override
+    def young(self) -> Collection[str]:
+        return self._young
 
     def _touched(self, progress: Progress) -> int:
         """Return how many finished files have another time than when they were read."""

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult
 from toolkit.actions.progress import NOTHING, Volume
-from toolkit.el import parse_instant
 from toolkit.ingest.errors import UnitChanged
-from toolkit.ingest.port import WATERMARK_PROPERTY
 from toolkit.ingest_job.source import SourceUnit
 from toolkit.ingest_job.targets import PUT_AWAY, READ, WATERMARK, IngestDetail, IngestItem, IngestPlan
+from toolkit.ingest_job.watermark import WatermarkChange, changed_watermark
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from toolkit.ingest.port import TableState
     from toolkit.ingest_job.source import IngestSource, Progress
     from toolkit.ingest_job.targets import IngestTarget
@@ -46,8 +43,8 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: 
         items.extend(IngestItem(kind=kind, unit=unit) for unit in group if kind)
     reads = [item for item in items if item.kind == READ]
     new = (f"the table {target.table.name} is not there: the first commit creates it",) if state is None else ()
-    watermark = None if target.watermark is None else source.complete_at(target.watermark)
-    if not changed and (state is not None or reads) and _moves_watermark(target, state, watermark):
+    watermark = None if changed or (state is None and not reads) else _watermark(target, state, source)
+    if watermark is not None:
         items.append(IngestItem(kind=WATERMARK, unit=SourceUnit(name=target.table.name, start=0, end=None)))
     return replace(
         blank,
@@ -59,15 +56,13 @@ def planned(blank: IngestPlan, source: IngestSource, progress: Progress, state: 
     )
 
 
-def _moves_watermark(target: IngestTarget, state: TableState | None, watermark: datetime | None) -> bool:
-    """Return whether another instance may close with the new watermark: it is written for that alone."""
-    if watermark is None:
-        return False
-    text = None if state is None else state.properties.get(WATERMARK_PROPERTY)
-    if text is None:
-        return True
-    over_before, old = target.instances.over_before, parse_instant(text)
-    return over_before(max(old, watermark) - target.close_after) != over_before(old - target.close_after)
+def _watermark(target: IngestTarget, state: TableState | None, source: IngestSource) -> WatermarkChange | None:
+    """Return the new watermark of a source that is read to its end; None: no further instance may close with it."""
+    looked = None if target.watermark is None else source.complete_at(target.watermark)
+    if looked is None:
+        return None
+    properties = {} if state is None else state.properties
+    return changed_watermark(properties, looked, source.young, target.instances, target.close_after)
 
 
 def _changed(item: IngestItem) -> ItemResult[IngestItem]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.ingest_job.source import Progress
@@ -64,11 +63,15 @@ class IngestedTable(Protocol):
         """Look at the table without changing anything; None: it does not exist yet."""
         ...
 
-    def set_watermark(self, instant: datetime, events: IngestEvents) -> None:
+    def last_fence(self) -> int:
+        """Return the fence of the last commit to it that the ledger knows; 0: there was none."""
+        ...
+
+    def set_watermark(self, properties: Mapping[str, str], events: IngestEvents) -> None:
         """Commit that the table has all that the source had at an instant.
 
         Args:
-            instant: of the look at the source.
+            properties: see `WatermarkChange`.
             events: see `IngestEvents`; of commits that killed writers left undecided.
         """
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -78,6 +78,11 @@ class IngestSource(Protocol):
             looked: the source was looked at then, or later.
         """
         return looked
+
+    @property
+    def young(self) -> Collection[str]:
+        """Return keys of what `units` has left to a later run, since it may still change."""
+        return ()
 
     def read(self, unit: SourceUnit, *, rows: int, max_bytes: int) -> Iterator[Chunk]:
         """Read a unit from its start to its end, in chunks of at most so many records and about so many bytes.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolkit.errors import FeedctlError
     from toolkit.ingest_job.instances import IngestInstances
     from toolkit.ingest_job.sink import IngestedTable
+    from toolkit.ingest_job.watermark import WatermarkChange
 
 NAME = "ingest"
 READ, ARCHIVE, DELETE, WATERMARK = "ingest", "archive", "delete", "watermark"
@@ -126,7 +127,7 @@ class IngestDetail:
     Attributes:
         source: of the plan; None: nothing is read.
         progress: of the table when the plan was made.
-        watermark: what the source had at this instant is in the table when all is read; None: nobody knows.
+        watermark: to be set once all is read; None: it stays as it is.
         rows: so many were committed.
         commits: so many were made.
         bytes: so many in the records that were committed.
@@ -138,7 +139,7 @@ class IngestDetail:
 
     source: IngestSource | None = None
     progress: Progress = field(default_factory=dict)
-    watermark: datetime | None = None
+    watermark: WatermarkChange | None = None
     rows: int = 0
     commits: int = 0
     bytes: int = 0

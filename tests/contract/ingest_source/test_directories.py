@@ -11,7 +11,8 @@ from tests.contract.ingest_source.feeder import Feeder, consumed, names_of
 from toolkit.el import CanonicalPath
 from toolkit.ingest.errors import RecordTooLong, UnitChanged
 from toolkit.ingest_job import directory, put_away
-from toolkit.ingest_job.directory import DirectorySource, SeenFile, TooManyFiles
+from toolkit.ingest_job.directory import DirectorySource, TooManyFiles
+from toolkit.ingest_job.file_read import SeenFile
 from toolkit.ingest_job.source import JsonValue, SourceUnit
 from toolkit.storage import FileSystem
 

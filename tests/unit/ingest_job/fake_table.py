@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
 
-from toolkit.el import format_instant
 from toolkit.ingest.batch import FillRows, RejectRecord
 from toolkit.ingest.errors import CatalogUnreachable
 from toolkit.ingest.port import (
     CLOSED_PROPERTY,
-    WATERMARK_PROPERTY,
     WRITER_PROPERTY,
     DataFile,
     IngestColumn,
@@ -84,11 +81,15 @@ class FakeTable:
             return None
         return TableState(snapshot_id=1, schema_id=0, columns=COLUMNS, partition_columns=("ds",), properties=properties)
 
-    def set_watermark(self, instant: datetime, events: IngestEvents) -> None:
-        """Set the property."""
+    def last_fence(self) -> int:
+        """Return that no ledger knows a commit."""
+        return 0
+
+    def set_watermark(self, properties: Mapping[str, str], events: IngestEvents) -> None:
+        """Set the properties."""
         del events
         found = self.content()
-        found.properties[WATERMARK_PROPERTY] = format_instant(instant)
+        found.properties.update(properties)
         self.path.write_text(json.dumps(asdict(found)))
 
     def opened(self) -> AbstractContextManager[IngestTable]:

@@ -10,8 +10,9 @@ from datetime import timedelta
 import pytest
 
 from toolkit.ingest.errors import CatalogUnreachable, NoSuchIngestTable
-from toolkit.ingest.port import IngestTable, TableSpec
+from toolkit.ingest.port import DataFile, IngestTable, TableSpec
 from toolkit.ingest.record_writer import BadRecord, ConvertedRecords, RecordWriter
+from toolkit.ingest.remote_transaction import RemoteTransaction
 from toolkit.ingest_job.connected_table import ConnectedTable, ConnectedWriter
 from toolkit.ingest_job.source import JsonValue, Progress
 from toolkit.ledger.database import Ledger
@@ -31,6 +32,12 @@ class Batch:
 
     def write(self, records: Sequence[bytes], /) -> None:
         self.calls.append(f"write {len(records)}")
+
+    def remote(self) -> RemoteTransaction:
+        raise NotImplementedError
+
+    def add(self, files: Sequence[DataFile], /) -> None:
+        self.calls.append(f"add {len(files)}")
 
     def commit(self, *, progress: tuple[str, Progress] | None) -> None:
         self.calls.append(f"commit {progress}")

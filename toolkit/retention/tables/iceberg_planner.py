@@ -86,7 +86,7 @@ class IcebergPlanner:
 
     def _plan(self, target: FeedTarget, table: FeedTable, opened: IngestTable, last_fence: int) -> FeedPlan:
         state = opened.state()
-        require_not_behind(opened, state, last_fence)
+        require_not_behind(opened.name, state, last_fence)
         keys = tuple(table.uri.partition_keys)
         if state.partition_columns != keys:
             raise OtherPartitionColumns(table=opened.name, found=state.partition_columns, expected=keys)

@@ -114,7 +114,7 @@ class IcebergRetention:
 
             def commit(base: TableState, properties: Mapping[str, str]) -> None:
                 self._check(len(items))
-                require_not_behind(table, base, last_fence)
+                require_not_behind(table.name, base, last_fence)
                 eviction.commit(base, properties)
 
             slots = CommitSlots(table=table, ledger=ledger)
