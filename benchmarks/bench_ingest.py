@@ -242,9 +242,7 @@ def backlog(make: Callable[[str], Bed], megabytes: int) -> None:
         print(f"{name:22} {seconds:6.1f} s  {rates[name]:9,.0f} rows/s  {len(found):4} data files")
         shutil.rmtree(bed.root)
     ours, spark = rates.values()
-    print(
-        f"{files} files of {rows:,} rows: executors have {ours / spark:.2f} of the rows/s of Spark's stream (goal: 1)"
-    )
+    print(f"{files} files of {rows:,} rows: executors have {ours / spark:.2f} of the stream's rows/s (goal: 1)")
 
 
 def _row(number: int, at: int) -> str:

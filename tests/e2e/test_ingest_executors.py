@@ -46,6 +46,10 @@ def append(repo: IngestRepo, name: str, line: str) -> None:
     os.utime(path, (time.time() - 3600,) * 2)
 
 
+def data_files(root: Path) -> int:
+    return len(list((root / "warehouse").rglob("*.parquet")))
+
+
 def left_over(repo: IngestRepo) -> list[str]:
     catalog = repo.catalog()
     try:
@@ -112,12 +116,13 @@ def test_drivers_that_are_killed_leave_each_record_in_the_table_once(tmp_path: P
         repo.put(f"{at:05}.json", words[at : at + 200])
     for _ in range(3):
         with repo.start(*SPARK) as process:
-            end = time.monotonic() + 60
-            while not (tmp_path / "warehouse").exists() and time.monotonic() < end:
-                time.sleep(0.1)
-            time.sleep(chance.uniform(0.0, 3.0))
+            end, before = time.monotonic() + 60, data_files(tmp_path)
+            while data_files(tmp_path) == before and process.poll() is None and time.monotonic() < end:
+                time.sleep(0.05)
+            time.sleep(chance.uniform(0.0, 1.0))
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+    print(f"{data_files(tmp_path)} data files")  # noqa: T201 - shows that kills came in the middle
     results = (repo.run(*SPARK)["exit"] for _ in range(3))
     assert 0 in results
     assert (repo.words, list((tmp_path / "inbox").iterdir())) == (Counter(words), [])
