@@ -37,7 +37,7 @@ from toolkit.ledger.vocabulary import EventKind
 from toolkit.triggers.consumer import TriggerConsumer
 
 pytestmark = pytest.mark.both_databases
-_SECONDS = 60
+_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
