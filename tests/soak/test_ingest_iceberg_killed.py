@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import secrets
 import time
 from collections import Counter
 from contextlib import closing
@@ -20,6 +18,7 @@ from typing_extensions import override
 from tests.contract.ingest_table.tables import emptied
 from tests.databases.postgresql import PostgresServer
 from tests.e2e.iceberg_site import IngestRepo
+from tests.soak.chance import seeded
 from toolkit.catalog.port import CatalogSpec
 from toolkit.ingest.endpoint import CatalogAddress
 from toolkit.ingest.iceberg import open_catalog
@@ -86,14 +85,8 @@ def repo(request: pytest.FixtureRequest, tmp_path: Path, postgres_server: Postgr
     return CatalogRepo.at(tmp_path, postgres_server.url(database))
 
 
-def _chance() -> random.Random:
-    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
-    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
-    return random.Random(seed)  # noqa: S311 - moments, not secrets
-
-
 def test_files_are_in_the_table_once_after_many_kills(repo: CatalogRepo) -> None:
-    chance, expected, midway = _chance(), Counter[str](), 0
+    chance, expected, midway = seeded(), Counter[str](), 0
     for number in range(ROUNDS):
         for file in range(chance.randint(1, 4)):
             own = [f"{number}-{file}-{each}" for each in range(chance.randint(1, _RECORDS))]
@@ -111,7 +104,7 @@ def test_files_are_in_the_table_once_after_many_kills(repo: CatalogRepo) -> None
 
 
 def test_standard_input_is_in_the_table_once_after_many_kills(repo: CatalogRepo) -> None:
-    chance, expected, midway, kills = _chance(), Counter[str](), 0, 0
+    chance, expected, midway, kills = seeded(), Counter[str](), 0, 0
     while kills < ROUNDS:
         words = [f"{kills}-{each}" for each in range(_OF_STREAM)]
         expected.update(words)

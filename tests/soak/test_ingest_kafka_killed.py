@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import secrets
 import time
 from collections import Counter
 from functools import partial
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.kafka_site import TopicRepo
+from tests.soak.chance import seeded
 from tests.testbed.kafka_broker import KafkaBroker
 from tests.testbed.waiting import becomes_true
 
@@ -27,9 +26,7 @@ def repo(tmp_path: Path, kafka: KafkaBroker) -> TopicRepo:
 
 
 def test_records_are_in_the_table_once_after_many_kills_of_runs_and_brokers(repo: TopicRepo) -> None:
-    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
-    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
-    chance, expected, midway = random.Random(seed), Counter[str](), 0  # noqa: S311 - moments, not secrets
+    chance, expected, midway = seeded(), Counter[str](), 0
     for number in range(ROUNDS):
         for partition in "01":
             own = [f"{number}-{partition}-{each}" for each in range(chance.randint(1, 100))]

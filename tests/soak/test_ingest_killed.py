@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import secrets
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.ingest_site import IngestSite
+from tests.soak.chance import seeded
 from tests.unit.ingest_job.scene import line
 
 pytestmark = pytest.mark.soak
@@ -37,9 +37,7 @@ def _killed(site: IngestSite, after: str, chosen: random.Random) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("after", ["keep", "archive", "delete"])
 def test_the_table_equals_the_input_after_many_kills(tmp_path: Path, after: str) -> None:
-    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
-    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
-    chosen = random.Random(seed)  # noqa: S311 - of moments, not of secrets
+    chosen = seeded()
     site, words = IngestSite.make(tmp_path, after=after, rows=7), list[str]()
     for number in range(ROUNDS // 3):
         for file in range(chosen.randint(0, 4)):

@@ -21,7 +21,7 @@ from tests.soak.test_ingest_iceberg_killed import CatalogRepo
 pytestmark = [pytest.mark.soak, pytest.mark.slow, pytest.mark.timeout(0)]
 PROCESSES, CONNECTIONS = 8, 4
 TRANSACTIONS = int(os.environ.get("FEEDCTL_ROUNDS") or 32)
-"""Of each connection: a thousand in all."""
+"""Each connection commits so many; by default all of them commit about a thousand."""
 SERVER = multiprocessing.get_context("forkserver")
 
 

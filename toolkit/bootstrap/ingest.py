@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed, Hold
-    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.port import TableState
+    from toolkit.ingest.remote_transaction import FillRows
     from toolkit.ingest_job.sink import IngestedTable
     from toolkit.ingest_job.source import IngestSource, Stores
     from toolkit.ingest_job.stdin import InputStream

@@ -19,6 +19,7 @@ from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.extra import KAFKA, require_extra
 from toolkit.ingest.iceberg import open_catalog
 from toolkit.ingest.port import IngestColumn, TableSpec
+from toolkit.ingest.slot import last_fence
 from toolkit.ingest.writer_loading import built_in_writer
 from toolkit.ingest.writer_progress import WriterProgress
 from toolkit.ingest_job.connected_table import ConnectedTable
@@ -32,9 +33,9 @@ if TYPE_CHECKING:
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.ingest import IcebergSettings, Ingest, RecordFormat
-    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.connection import Connection
     from toolkit.ingest.port import IngestTable
+    from toolkit.ingest.remote_transaction import FillRows
     from toolkit.ingest.settlement import IngestEvents
     from toolkit.ingest_job.instances import IngestInstances
     from toolkit.ingest_job.source import IngestSource, Stores
@@ -130,6 +131,8 @@ def _table(
     spec = TableSpec(columns=(*columns, *keys), partition_columns=instances.partition_columns)
     endpoint = Endpoint(catalog=address, namespace=namespace, table=table)
 
+    name = f"{address.name}.{namespace}.{table}"
+
     def ledger() -> Ledger:
         if context.use.ledger is None:
             raise NotIngested(feed=instances.feed, why="is ingested with a ledger alone; configure one in repo.yaml")
@@ -148,14 +151,14 @@ def _table(
         )
 
     return ConnectedTable(
-        name=f"{address.name}.{namespace}.{table}",
+        name=name,
         catalog=partial(open_catalog, address, is_look=True),
         namespace=namespace,
         table=table,
         connect=connected,
         record_writer=built_in_writer(str(ingest.format.type), _settings(ingest.format)),
         ledger=ledger,
-        has_ledger=context.use.ledger is not None,
+        last_fence=partial(last_fence, context.use.ledger, name),
         progress_of=lambda name, document: WriterProgress(name=name, document=document),
     )
 

@@ -28,6 +28,7 @@ from toolkit.compaction.targets import (
 from toolkit.el import format_instant
 from toolkit.errors import FeedctlError
 from toolkit.ingest.errors import NoSuchIngestTable
+from toolkit.ingest.slot import last_fence
 from toolkit.ledger import ingest
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
@@ -89,7 +90,7 @@ class CompactAction:
         if target.held:
             return replace(blank, skipped=Problem(code=SkipReason.HELD, message=target.held))
         try:
-            last_fence = self._last_fence(target.name)
+            known = last_fence(self.ledger, target.name)
             with target.open_table() as table:
                 planner = CompactPlanner(
                     plan=blank,
@@ -97,7 +98,7 @@ class CompactAction:
                     nominal=self.nominal,
                     now=self.now(),
                     never_committed=self._never_committed,
-                    last_fence=last_fence,
+                    last_fence=known,
                 )
                 return planner.planned()
         except NoSuchIngestTable:
@@ -111,10 +112,6 @@ class CompactAction:
     def _never_committed(self, transactions: Collection[int]) -> Collection[int]:
         ledger = self.ledger
         return () if ledger is None else ledger.read(lambda tx: ingest.never_committed(tx, transactions))
-
-    def _last_fence(self, table: str) -> int:
-        ledger = self.ledger
-        return 0 if ledger is None else ledger.read(lambda tx: ingest.last_committed_fence(tx, table))
 
     def limit(self, plans: Sequence[CompactPlan], work: RunContext) -> tuple[Sequence[CompactPlan], None]:
         """Return the plans: nothing that a snapshot refers to is removed, so that there is no limit."""

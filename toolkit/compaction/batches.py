@@ -18,7 +18,7 @@ from toolkit.errors import Failed, FeedctlError
 from toolkit.ingest.committer import EXPIRE_EVERY, KEPT, REPLACED_KEPT
 from toolkit.ingest.errors import CommitConflict
 from toolkit.ingest.exclusive import ExclusiveCommits
-from toolkit.ingest.slot import CommitSlots, require_not_behind
+from toolkit.ingest.slot import CommitSlots, last_fence, require_not_behind
 from toolkit.ledger import ingest
 from toolkit.storage import Unreachable
 
@@ -201,11 +201,11 @@ class RemoveBatch:
         items, ledger = self.run.items(self.positions), self.run.ledger
         ledger.write(lambda tx: ingest.abort_lapsed(tx, table.name))
         files = [each.file for each in items if each.file is not None]
-        last_fence = ledger.read(lambda tx: ingest.last_committed_fence(tx, table.name))
+        known = last_fence(ledger, table.name)
 
         def require_known(base: TableState, properties: Mapping[str, str]) -> None:
             del properties
-            require_not_behind(table.name, base, last_fence)
+            require_not_behind(table.name, base, known)
 
         # The slot makes sure that this is the ledger which the table is written with: its ids are those of the files.
         self.run.commits(table).commit(require_known, lambda: True)

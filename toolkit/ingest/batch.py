@@ -18,15 +18,13 @@ from toolkit.ingest.committer import CommitRequest, Committer
 from toolkit.ingest.errors import BadRecords
 from toolkit.ingest.port import DataFile, IngestColumn
 from toolkit.ingest.record_writer import BadRecord, RecordWriter
-from toolkit.ingest.remote_transaction import RemoteTransaction, converted_rows
+from toolkit.ingest.remote_transaction import FillRows, RemoteTransaction, converted_rows
 from toolkit.ingest.writer_progress import WriterProgress, sequence_of
 from toolkit.ledger import ingest
 from toolkit.ledger.ingest import OpenedBatch
 
 RejectRecord: TypeAlias = Callable[[BadRecord, bytes], None]
 """Gets a record that is no row of the table; what it raises ends the transaction."""
-FillRows: TypeAlias = Callable[[pa.Table], tuple[pa.Table, Sequence[BadRecord]]]
-"""Adds the partition columns to rows, and returns the rows that have them, and the others by their index."""
 _SHOWN = 5
 
 

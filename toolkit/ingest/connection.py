@@ -12,13 +12,14 @@ from typing import Any, Self, TypeAlias
 import pyarrow as pa
 
 from toolkit.errors import FeedctlError
-from toolkit.ingest.batch import FillRows, RejectRecord, TransactionBatch
+from toolkit.ingest.batch import RejectRecord, TransactionBatch
 from toolkit.ingest.call_errors import BatchIsOpen, ConnectionIsClosed, PartitionValueDiffers
 from toolkit.ingest.committer import Committer
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.errors import NoSuchIngestTable, TableMismatch
 from toolkit.ingest.port import WRITER_PROPERTY, IngestCatalog, IngestColumn, IngestTable, TableSpec
 from toolkit.ingest.record_writer import BadRecord, RecordWriter
+from toolkit.ingest.remote_transaction import FillRows
 from toolkit.ingest.settlement import IngestEvents
 from toolkit.ingest.writer_progress import progress_of, sequence_of
 from toolkit.ledger import ingest

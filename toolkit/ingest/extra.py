@@ -9,7 +9,7 @@ from toolkit.errors import InvalidInput
 
 _MODULES = ("pyarrow", "pyiceberg")
 KAFKA = ("confluent_kafka",)
-"""What a source of Kafka needs besides."""
+"""Packages that a Kafka source needs in addition."""
 
 
 class IngestNotInstalled(InvalidInput):

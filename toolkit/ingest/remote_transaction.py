@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -14,7 +14,8 @@ from toolkit.ingest.record_writer import BadRecord, RecordWriter
 if TYPE_CHECKING:
     from toolkit.ingest.port import DataFile, FileWriter, IngestColumn
 
-FillRows = Callable[[pa.Table], tuple[pa.Table, Sequence[BadRecord]]]
+FillRows: TypeAlias = Callable[[pa.Table], tuple[pa.Table, Sequence[BadRecord]]]
+"""Adds the partition columns to rows, and returns the rows that have them, and the others by their index."""
 
 
 def converted_rows(

@@ -205,6 +205,14 @@ class CommitSlots:
         settled(tx, [each for each in left if each.transaction_id in found], state)
 
 
+def last_fence(ledger: Ledger | None, table: str) -> int:
+    """Return the fence of the last commit to a table that the ledger knows; 0: there was none, or there is no ledger.
+
+    Ask before a look at the table: a commit in between is then ahead, and not behind.
+    """
+    return 0 if ledger is None else ledger.read(lambda tx: ingest.last_committed_fence(tx, table))
+
+
 def require_not_behind(table: str, state: TableState | None, last_fence: int) -> None:
     """Check that a table has the last commit that the ledger knows.
 

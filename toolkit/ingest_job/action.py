@@ -25,8 +25,8 @@ from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import path_of
 
 if TYPE_CHECKING:
-    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.port import TableState
+    from toolkit.ingest.remote_transaction import FillRows
     from toolkit.ledger.runs.items import Item
 
 IngestBatches: TypeAlias = "Generator[Batch[IngestItem], Applied[IngestItem], None]"

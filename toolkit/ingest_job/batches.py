@@ -25,8 +25,8 @@ from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 
 if TYPE_CHECKING:
-    from toolkit.ingest.batch import FillRows
     from toolkit.ingest.port import TableState
+    from toolkit.ingest.remote_transaction import FillRows
     from toolkit.ingest_job.source import IngestSource, Progress, SourceUnit
 
 OUT_OF_TIME, NOT_COMMITTED, NOT_READ = "out_of_time", "not_committed", "not_read_to_its_end"

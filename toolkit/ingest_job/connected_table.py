@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 from typing_extensions import override
 
 from toolkit.errors import FeedctlError
-from toolkit.ingest.batch import FillRows, RejectRecord
+from toolkit.ingest.batch import RejectRecord
 from toolkit.ingest.errors import NoSuchIngestTable
 from toolkit.ingest.exclusive import ExclusiveCommits
 from toolkit.ingest.port import TableCommit
+from toolkit.ingest.remote_transaction import FillRows
 from toolkit.ingest.settlement import IngestEvents
 from toolkit.ingest.slot import CommitSlots
 from toolkit.ingest_job.sink import TableWriter
-from toolkit.ledger.ingest import last_committed_fence
 
 if TYPE_CHECKING:
     from toolkit.ingest.port import DataFile, IngestCatalog, IngestTable, TableState
@@ -110,7 +109,7 @@ class ConnectedTable(Generic[P]):
         record_writer: converts records.
         progress_of: makes the API's progress of a name and a document.
         ledger: of the run.
-        has_ledger: the run has one; a dry run may be without.
+        last_fence: of the last commit, see `IngestedTable`; looked up when it is called.
         flush_bytes: so many bytes of a transaction are in memory before a data file is written.
     """
 
@@ -122,7 +121,7 @@ class ConnectedTable(Generic[P]):
     record_writer: RecordWriter
     progress_of: Callable[[str, Progress], P]
     ledger: Callable[[], Ledger]
-    has_ledger: bool = True
+    last_fence: Callable[[], int]
     flush_bytes: int = 64 << 20
 
     def state(self) -> TableState | None:
@@ -131,13 +130,8 @@ class ConnectedTable(Generic[P]):
             return catalog.open(self.namespace, self.table).state()
         return None
 
-    def last_fence(self) -> int:
-        """Ask the ledger for the fence of the last commit; see `IngestedTable`."""
-        return self.ledger().read(partial(last_committed_fence, table=self.name)) if self.has_ledger else 0
-
-    def set_watermark(self, properties: Mapping[str, str], events: IngestEvents) -> None:
+    def set_watermark(self, watermark: Mapping[str, str], events: IngestEvents) -> None:
         """Commit the watermark; see `IngestedTable`."""
-        watermark = properties
         with self.opened() as table:
 
             def change(base: TableState, properties: Mapping[str, str]) -> None:

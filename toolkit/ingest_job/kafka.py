@@ -118,9 +118,8 @@ class KafkaSource(IngestSource):
             self._lose(self.topic, f"an offset of topic id {known}", f"a topic made anew with id {topic_id}")
             reached, known = {}, None
         tails = self._limits(partitions, _OFFSETS.latest(), IsolationLevel.READ_UNCOMMITTED)
-        self._ends = ends = self._limits(
-            partitions, _OFFSETS.latest()
-        )  # after the tails, which they pass by new records
+        # After the tails: then nothing but an open transaction keeps an end behind its tail.
+        self._ends = ends = self._limits(partitions, _OFFSETS.latest())
         self._held = {number: tail for number, tail in tails.items() if tail > ends[number]}
         self._open = progress.get("open") if known else None
         firsts = self._limits(partitions, _OFFSETS.earliest())
@@ -134,9 +133,8 @@ class KafkaSource(IngestSource):
                 start = first
             if start < end or reached.get(number) != start:
                 units.append(SourceUnit(name=name, start=start, end=end, identity=topic_id))
-        return sorted(
-            units, key=lambda unit: unit.start - (unit.end or 0)
-        )  # the largest backlog is never left for last
+        # The largest backlog first, or it would be left over whenever the time is over.
+        return sorted(units, key=lambda unit: unit.start - (unit.end or 0))
 
     @override
     def complete_at(self, looked: datetime) -> datetime | None:

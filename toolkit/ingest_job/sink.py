@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.ingest_job.source import Progress
 
 if TYPE_CHECKING:
-    from toolkit.ingest.batch import FillRows, RejectRecord
+    from toolkit.ingest.batch import RejectRecord
     from toolkit.ingest.port import DataFile, IngestTable, TableState
-    from toolkit.ingest.remote_transaction import RemoteTransaction
+    from toolkit.ingest.remote_transaction import FillRows, RemoteTransaction
     from toolkit.ingest.settlement import IngestEvents
 
 
@@ -67,11 +67,11 @@ class IngestedTable(Protocol):
         """Return the fence of the last commit to it that the ledger knows; 0: there was none."""
         ...
 
-    def set_watermark(self, properties: Mapping[str, str], events: IngestEvents) -> None:
+    def set_watermark(self, watermark: Mapping[str, str], events: IngestEvents) -> None:
         """Commit that the table has all that the source had at an instant.
 
         Args:
-            properties: see `WatermarkChange`.
+            watermark: its properties; see `WatermarkChange`.
             events: see `IngestEvents`; of commits that killed writers left undecided.
         """
         ...

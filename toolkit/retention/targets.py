@@ -11,7 +11,7 @@ from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.errors import NotImplementedYet
-from toolkit.ledger import ingest
+from toolkit.ingest.slot import last_fence
 from toolkit.planning.delete_limits import DeleteLimits
 
 if TYPE_CHECKING:
@@ -121,9 +121,8 @@ class IcebergAccess:
     ledger: Ledger | None = None
 
     def last_fence(self) -> int:
-        """Return the slot of the last commit that the ledger knows; it is read before the table is looked at."""
-        ledger = self.ledger
-        return 0 if ledger is None else ledger.read(lambda tx: ingest.last_committed_fence(tx, self.name))
+        """Return the fence of the last commit; see `toolkit.ingest.slot.last_fence`."""
+        return last_fence(self.ledger, self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

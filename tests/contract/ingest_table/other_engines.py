@@ -1,4 +1,4 @@
-"""What another engine does to an Iceberg table, and PyIceberg cannot: rows that are marked as deleted, on format 2."""
+"""Deletes rows of an Iceberg table by delete files (format 2), as Spark does; PyIceberg cannot write them."""
 
 from __future__ import annotations
 

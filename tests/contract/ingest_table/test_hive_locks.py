@@ -38,7 +38,7 @@ from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.runs.owner import ProcessTable
 
 ENDED = f"feedctl 4194303 00000000 {ProcessTable().own_mark()}"
-"""Of a process that this machine has not."""
+"""Agent of a lock whose process does not run on this machine."""
 
 
 NUMBERS = itertools.count(2)

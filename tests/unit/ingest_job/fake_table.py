@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from toolkit.ingest.batch import FillRows, RejectRecord
+from toolkit.ingest.batch import RejectRecord
 from toolkit.ingest.errors import CatalogUnreachable
 from toolkit.ingest.port import (
     CLOSED_PROPERTY,
@@ -21,7 +21,7 @@ from toolkit.ingest.port import (
     TableState,
 )
 from toolkit.ingest.record_writer import BadRecord
-from toolkit.ingest.remote_transaction import RemoteTransaction
+from toolkit.ingest.remote_transaction import FillRows, RemoteTransaction
 from toolkit.ingest.settlement import IngestEvents
 from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.sink import TableWriter
@@ -85,11 +85,11 @@ class FakeTable:
         """Return that no ledger knows a commit."""
         return 0
 
-    def set_watermark(self, properties: Mapping[str, str], events: IngestEvents) -> None:
+    def set_watermark(self, watermark: Mapping[str, str], events: IngestEvents) -> None:
         """Set the properties."""
         del events
         found = self.content()
-        found.properties.update(properties)
+        found.properties.update(watermark)
         self.path.write_text(json.dumps(asdict(found)))
 
     def opened(self) -> AbstractContextManager[IngestTable]:

@@ -15,8 +15,8 @@ from tests.unit.runs.fakes import AuditMemory, HandClock, MemoryRecorder, envelo
 from toolkit.actions.action import RunContext
 from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.el import CanonicalPath, Frequency, InstanceSequence, TableUri, parse_instant
-from toolkit.ingest.batch import FillRows
 from toolkit.ingest.port import TableState
+from toolkit.ingest.remote_transaction import FillRows
 from toolkit.ingest_job.action import IngestAction
 from toolkit.ingest_job.directory import DirectorySource
 from toolkit.ingest_job.instances import IngestInstances, PartitionFiller, closed_before

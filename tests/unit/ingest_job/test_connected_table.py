@@ -117,6 +117,7 @@ def _writer(connection: Connection, name: str = "w", **given: float) -> Connecte
         record_writer=Empty(),
         progress_of=lambda name, document: (name, document),
         ledger=no_ledger,
+        last_fence=lambda: 0,
     )
     assert table.state() is None
     return ConnectedWriter(table=table, connection=connection, progress_name=name, reject=lambda *_: None, **given)

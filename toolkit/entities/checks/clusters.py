@@ -7,6 +7,8 @@ from toolkit.entities.cluster import Cluster
 from toolkit.entities.ingest import CatalogType
 from toolkit.entities.violation import Violation
 
+_LOGIN = ("hive.metastore.sasl.enabled", "hive.metastore.use.SSL")
+
 
 def check_write(cluster: Cluster) -> Iterator[Violation]:
     """The end point of `write` names a store: every path of the cluster's feeds is resolved against it."""
@@ -45,5 +47,4 @@ def _refused(key: str, message: str) -> Violation:
     return Violation(pointer=("interfaces", "iceberg", key), rule="ingest", message=message, hint=hint)
 
 
-_LOGIN = ("hive.metastore.sasl.enabled", "hive.metastore.use.SSL")
 OWN_CHECKS = (check_write, check_iceberg)

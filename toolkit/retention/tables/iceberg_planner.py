@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
@@ -74,15 +74,13 @@ class IcebergPlanner:
                 return self._plan(target, table, opened, last_fence)
         except NoSuchIngestTable as error:
             note = f"the table {error.table} is not there: nothing was ingested yet"
-            return TargetPlan(target=target, detail=RetentionDetail(), notes=(*target.notes, note))
+            return replace(blank, notes=(*blank.notes, note))
         except StopRequested:
             raise
         except FeedctlError as error:
             code = str(getattr(error, "code", "failed"))
             _LOG.warning("event=feed_failed feed=%s cluster=%s code=%s", target.feed, target.cluster, code)
-            return TargetPlan(
-                target=target, detail=blank.detail, notes=blank.notes, failed=Problem(code=code, message=str(error))
-            )
+            return replace(blank, failed=Problem(code=code, message=str(error)))
 
     def _plan(self, target: FeedTarget, table: FeedTable, opened: IngestTable, last_fence: int) -> FeedPlan:
         state = opened.state()
