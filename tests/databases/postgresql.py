@@ -36,7 +36,7 @@ class PostgresServer:
         NoServerPrograms: this machine has no PostgreSQL server.
     """
 
-    def __init__(self, *, fsync: bool = False, max_connections: int = 60) -> None:
+    def __init__(self, *, fsync: bool = False, max_connections: int = 150) -> None:
         self._programs = PostgresPrograms.found()
         self._process: subprocess.Popen[bytes] | None = None
         self._port = reserved_port()
@@ -133,7 +133,7 @@ class PostgresServer:
 
 
 @contextmanager
-def running_postgres(*, fsync: bool = False, max_connections: int = 60) -> Iterator[PostgresServer]:
+def running_postgres(*, fsync: bool = False, max_connections: int = 150) -> Iterator[PostgresServer]:
     """A started server, closed at the end; the arguments are those of `PostgresServer`."""
     server = PostgresServer(fsync=fsync, max_connections=max_connections)
     try:

@@ -9,8 +9,14 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.io import FileIO, load_file_io
-from pyiceberg.io.pyarrow import parquet_file_to_data_file, schema_to_pyarrow
+from pyiceberg.io.pyarrow import (
+    compute_statistics_plan,
+    data_file_statistics_from_parquet_metadata,
+    parquet_path_to_id_mapping,
+    schema_to_pyarrow,
+)
 from pyiceberg.manifest import DataFile as LibraryFile
+from pyiceberg.manifest import DataFileContent, FileFormat
 from pyiceberg.table import Table
 from pyiceberg.table.locations import load_location_provider
 from pyiceberg.table.metadata import TableMetadata
@@ -64,13 +70,41 @@ class IcebergFileWriter(FileWriter):
     def _write(self, rows: pa.Table, name: str) -> DataFile:
         provider = load_location_provider(self.metadata.location, self.metadata.properties)
         uri = provider.new_data_location(f"{name}.parquet")
+        content, written = pa.BufferOutputStream(), list[pq.FileMetaData]()
+        pq.write_table(rows, content, compression="zstd", metadata_collector=written)
+        data = content.getvalue()
         try:
+            # Not over a file that is there: with a ledger that was restored the name may be another transaction's.
             with self.io.new_output(uri).create() as output:
-                pq.write_table(rows, output, compression="zstd")
-            token = parquet_file_to_data_file(self.io, self.metadata, uri)
+                output.write(data)
         except OSError as error:
             raise StoreFailed(table=self.name, cause=str(error)) from None
-        return written_file(self.metadata, token)
+        return written_file(self.metadata, self._described(uri, written[0], len(data)))
+
+    def _described(self, uri: str, written: pq.FileMetaData, size: int) -> LibraryFile:
+        """Describe a file by what its writer knows; the library would read it again, two requests on an object store.
+
+        Args:
+            uri: of the file.
+            written: metadata of its content.
+            size: in bytes.
+        """
+        schema, spec = self.metadata.schema(), self.metadata.spec()
+        statistics = data_file_statistics_from_parquet_metadata(
+            written, compute_statistics_plan(schema, self.metadata.properties), parquet_path_to_id_mapping(schema)
+        )
+        return LibraryFile.from_args(
+            content=DataFileContent.DATA,
+            file_path=uri,
+            file_format=FileFormat.PARQUET,
+            partition=statistics.partition(spec, schema),
+            file_size_in_bytes=size,
+            sort_order_id=None,
+            spec_id=spec.spec_id,
+            equality_ids=None,
+            key_metadata=None,
+            **statistics.to_serialized_dict(),
+        )
 
     @override
     def discard(self, files: Sequence[DataFile]) -> None:

@@ -4,8 +4,8 @@ A commit happens on the state that the caller saw, or not at all. The library lo
 only the snapshot, so a commit that sets properties alone would pass: `_AssertState` compares them too, with the
 metadata that the catalog's compare-and-set is made against.
 
-Each append may merge manifests, as Iceberg's own writers do: when `commit.manifest.min-count-to-merge` (100) small ones
-are there, one replaces them, so that neither planning nor commits become slower with the number of commits.
+Each append may merge manifests, as Iceberg's own writers do, so that neither planning nor commits become slower with
+the number of commits. The format's 8 MB would let each merge rewrite up to 50,000 entries; here 200 do, in 0.1 s.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile as LibraryFile
 from pyiceberg.table import FileScanTask, Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
-from pyiceberg.table.update import AssertTableUUID
+from pyiceberg.table.update import AssertTableUUID, TableUpdate, update_table_metadata
 from pyiceberg.table.update.snapshot import ExpireSnapshots
 from typing_extensions import override
 
@@ -61,6 +61,9 @@ from toolkit.ingest.port import (
 )
 
 MERGE = "commit.manifest-merge.enabled"
+MERGED_BYTES = "commit.manifest.target-size-bytes"
+_BYTES_OF_8_COLUMNS = 32 * 1024
+"""Of a merged manifest, unless the table says otherwise: 200 entries, since each has the bounds of each column."""
 _LOST = (CommitStateUnknownException, *FAILURES)
 
 
@@ -75,6 +78,24 @@ class _AssertState(AssertTableUUID):
 
     expected: tuple[object, ...]
     validate: ClassVar[Any] = _validate  # as a method it would not fit the type of pydantic's method of that name
+
+
+class _Changes(Transaction):
+    """Changes to a table that become one commit.
+
+    The library copies the metadata, with every snapshot, each time that it looks at them, which it does 15 times for an
+    append: three quarters of the time of a commit. Here it copies them once after each change.
+    """
+
+    _known: tuple[tuple[TableUpdate, ...], TableMetadata] | None = None
+
+    @property
+    @override
+    def table_metadata(self) -> TableMetadata:
+        updates = self._updates
+        if self._known is None or self._known[0] is not updates:
+            self._known = updates, update_table_metadata(self._table.metadata, updates)
+        return self._known[1]
 
 
 def _compared(state: TableState) -> tuple[object, ...]:
@@ -186,12 +207,15 @@ class IcebergTable(IngestTable):
             table._do_commit(updates=transaction._updates, requirements=required)  # noqa: SLF001
 
     def _prepared(self, table: Table, commit: TableCommit) -> Transaction:
-        transaction = table.transaction()
+        transaction = _Changes(table)
         if commit.files:
             summary = {TRANSACTIONS_KEY: ",".join(map(str, sorted(commit.transactions)))}
             append = transaction.update_snapshot(snapshot_properties=summary).merge_append()
             # The library's default is off, the format's is on.
             append._merge_enabled = table.metadata.properties.get(MERGE, "true") != "false"  # noqa: SLF001
+            if MERGED_BYTES not in table.metadata.properties:
+                width = -(-len(table.schema().fields) // 8)
+                append._target_size_bytes = _BYTES_OF_8_COLUMNS * width  # noqa: SLF001
             with append:
                 for file in commit.files:
                     append.append_data_file(file.token[1])
@@ -269,7 +293,7 @@ class IcebergTable(IngestTable):
         found = self._found(table, old)
         if new:  # another engine may have deleted rows since these were written
             require_whole(table, [found[each.uri] for each in old])
-        transaction = table.transaction()
+        transaction = _Changes(table)
         try:
             with transaction.update_snapshot().overwrite() as overwrite:
                 for each in old:
@@ -312,7 +336,7 @@ class IcebergTable(IngestTable):
             replaced_since=replaced_since,
         )
         if old:
-            transaction = table.transaction()
+            transaction = _Changes(table)
             ExpireSnapshots(transaction).by_ids(list(old)).commit()
             self._apply(table, transaction, _state(table.metadata))
         return len(old)

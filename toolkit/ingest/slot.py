@@ -23,13 +23,14 @@ from toolkit.ingest.errors import CommitConflict, CommitUnknown, TableLocked
 from toolkit.ingest.port import IngestTable, TableCommit, TableState
 from toolkit.ledger import ingest
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.ingest import CommitSlot, IntendedTransaction
+from toolkit.ledger.ingest import CommitSlot, IntendedTransaction, SlotView
 from toolkit.ledger.vocabulary import IngestTransactionState
 from toolkit.runs.owner import ProcessTable
 
 SLOT_PROPERTY = "feedctl.slot"
 """Table property: the fence of the slot that committed last."""
-_POLL_SECONDS = 0.01
+_POLL_SECONDS, _NEXT_POLL_SECONDS = 0.04, 0.01
+"""A process looks again after so long; the one that takes the slot next does so more often."""
 
 T = TypeVar("T")
 Settled = Callable[[Transaction, Sequence[IntendedTransaction], TableState], None]
@@ -123,12 +124,24 @@ class CommitSlots:
             slot, left = until(deadline, lambda: self.ledger.write(lambda tx: self._acquire(tx, gone)))
             if slot.fence is not None:
                 return slot.fence, left
-            if self.is_gone(slot.holder):
-                gone.add(slot.holder)
-                continue
+            self._wait(gone, deadline)
+
+    def _wait(self, gone: set[str], deadline: float) -> None:
+        """Wait until it is worth asking for the slot; a holder that has ended for certain is added to those gone."""
+        while True:
+            view = until(deadline, lambda: self.ledger.read(lambda tx: self._view(tx, gone)))
+            if view.is_worth_asking:
+                return
+            if self.is_gone(view.holder):
+                gone.add(view.holder)
+                return
             if time.monotonic() > deadline:
                 raise SlotLost(table=self.table.name)
-            time.sleep(_POLL_SECONDS * (0.5 + random.random()))  # noqa: S311 - jitter
+            seconds = _NEXT_POLL_SECONDS if view.is_next else _POLL_SECONDS
+            time.sleep(seconds * (0.5 + random.random()))  # noqa: S311 - jitter
+
+    def _view(self, tx: Transaction, gone: Collection[str]) -> SlotView:
+        return ingest.view_slot(tx, self.table.name, self.identity, gone)
 
     def _acquire(self, tx: Transaction, gone: Collection[str]) -> tuple[CommitSlot, Sequence[IntendedTransaction]]:
         slot = ingest.acquire_slot(tx, self.table.name, self.identity, gone)
@@ -180,7 +193,7 @@ class CommitSlots:
         while not until(deadline, commit):
             if time.monotonic() > deadline:
                 raise SlotLost(table=self.table.name)
-            time.sleep(_POLL_SECONDS * (0.5 + random.random()))  # noqa: S311 - jitter
+            time.sleep(_NEXT_POLL_SECONDS * (0.5 + random.random()))  # noqa: S311 - jitter
 
     def resolve(
         self, left: Sequence[IntendedTransaction], fence: int, settled: Settled, deadline: float

@@ -65,6 +65,21 @@ class CommitSlot:
     holder: str
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlotView:
+    """A slot as a process sees it that waits for it.
+
+    Attributes:
+        holder: which process has it; empty: none.
+        is_next: this process takes it next.
+        is_worth_asking: the process would get the slot or the place after its holder, or would keep that place longer.
+    """
+
+    holder: str
+    is_next: bool
+    is_worth_asking: bool
+
+
 def open_batch(tx: Transaction, table: str, agent: str, count: int, timeout: timedelta) -> OpenedBatch:
     """Open a batch of transactions, and return their ids."""
     values = {"table_name": table, "agent": agent, "state": IngestBatchState.OPEN}
@@ -228,16 +243,32 @@ def acquire_slot(tx: Transaction, table: str, process: str, gone: Collection[str
     if found is None:
         tx.execute(tx.upsert(ingest_slot).values(**row, **times).on_conflict_do_nothing())
         found = tx.execute(tx.locked(sa.select(ingest_slot).where(_SLOT.table_name == table))).mappings().one()
-    holder, after = found["holder"], found["next"]
-    is_free = holder in ("", process) or holder in gone or found["expires_at"] <= now
-    is_first = after in ("", process) or after in gone or found["next_expires_at"] <= now
+    is_free, is_first = _openings(found, process, gone, now)
     if is_free and is_first:
         taken = {"holder": process, "fence": found["fence"] + 1, "expires_at": now + SLOT_TIME, "next": ""}
         _write_slot(tx, table, taken)
         return CommitSlot(fence=found["fence"] + 1, holder=process)
     if is_first:
         _write_slot(tx, table, {"next": process, "next_expires_at": now + WAITING})
-    return CommitSlot(fence=None, holder=holder)
+    return CommitSlot(fence=None, holder=found["holder"])
+
+
+def view_slot(tx: Transaction, table: str, process: str, gone: Collection[str]) -> SlotView:
+    """Look at a slot without a lock: processes that wait do so often, and ask when it is worth it."""
+    now = tx.now()
+    found = tx.execute(sa.select(ingest_slot).where(_SLOT.table_name == table)).mappings().one()
+    is_free, is_first = _openings(found, process, gone, now)
+    is_next = found["next"] == process
+    is_kept = is_next and found["next_expires_at"] > now + WAITING / 2
+    return SlotView(holder=found["holder"], is_next=is_next, is_worth_asking=is_first and (is_free or not is_kept))
+
+
+def _openings(found: sa.RowMapping, process: str, gone: Collection[str], now: datetime) -> tuple[bool, bool]:
+    """Return whether nobody else has the slot, and whether nobody else is to take it next."""
+    holder, after = found["holder"], found["next"]
+    is_free = holder in ("", process) or holder in gone or found["expires_at"] <= now
+    is_first = after in ("", process) or after in gone or found["next_expires_at"] <= now
+    return is_free, is_first
 
 
 def release_slot(tx: Transaction, table: str, process: str, fence: int) -> None:

@@ -55,7 +55,8 @@ def test_a_transaction_without_a_result_is_found_after_snapshots_expired(catalog
 @pytest.mark.extended
 @pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_manifests_stay_bounded_and_their_rows_are_all_there(catalog: IcebergCatalog) -> None:
-    spec = replace(SPEC, properties={"commit.manifest.min-count-to-merge": "10"})
+    merged = {"commit.manifest.min-count-to-merge": "10", "commit.manifest.target-size-bytes": str(8 << 20)}
+    spec = replace(SPEC, properties=merged)
     table = catalog.create("web", "clicks", spec)
     counts = []
     for number in range(1, 41):
@@ -67,6 +68,18 @@ def test_manifests_stay_bounded_and_their_rows_are_all_there(catalog: IcebergCat
     assert max(counts) == 9
     assert len(table.files()) == 80
     assert table.state().snapshots == 20
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_merge_of_manifests_rewrites_few_entries_unless_the_table_says_otherwise(catalog: IcebergCatalog) -> None:
+    table = catalog.create("web", "clicks", SPEC)
+    counts = []
+    for number in range(1, 31):
+        commit_one(table, number)
+        counts.append(manifests(table))
+    assert 3 <= max(counts) < 10
+    assert len(table.files()) == 60
 
 
 def test_a_table_may_say_that_its_manifests_are_merged_earlier_or_never(catalog: IcebergCatalog) -> None:

@@ -53,12 +53,20 @@ def at_once(url: sa.URL, works: Sequence[Callable[[Ledger], object]]) -> None:
 
     def work(one: Callable[[Ledger], object]) -> None:
         with closing(open_ledger(url)) as ledger:
-            ledger.read(lambda tx: tx.now())
+            try:
+                ledger.read(lambda tx: tx.now())
+            except BaseException:
+                barrier.abort()
+                raise
             barrier.wait(_SECONDS)
             one(ledger)
 
     with ThreadPoolExecutor(len(works)) as threads:
-        list(threads.map(work, works))
+        started = [threads.submit(work, each) for each in works]
+    failed = [error for each in started if (error := each.exception())]
+    causes = [error for error in failed if not isinstance(error, threading.BrokenBarrierError)]
+    for error in [*causes, *failed]:  # the error of one thread breaks the barrier of all the others
+        raise error
 
 
 def deciding(report: TriggerConsumer, times: int = 3) -> Callable[[Ledger], object]:
