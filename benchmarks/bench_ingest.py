@@ -37,7 +37,8 @@ from toolkit.ingest.connection import Connection, connect
 from toolkit.ingest.delimited import Delimited
 from toolkit.ingest.endpoint import CatalogAddress, Endpoint
 from toolkit.ingest.iceberg import open_catalog
-from toolkit.ingest.port import IngestColumn, TableSpec
+from toolkit.ingest.iceberg_table import IcebergTable
+from toolkit.ingest.port import DataFile, IngestColumn, IngestTable, TableSpec
 from toolkit.ingest.record_writer import RecordWriter
 from toolkit.ingest.strict_json import StrictJson
 from toolkit.ingest.strict_regex import StrictRegex
@@ -168,7 +169,7 @@ def by_connections(make: Callable[[str], Bed], transactions: int) -> None:
 
 
 def by_length(make: Callable[[str], Bed], commits: int) -> None:
-    """Print the latency of each tenth of many commits, by a program that keeps its imports out of garbage collection."""
+    """Print the latency of each tenth of many commits; no garbage collection looks at what the program imported."""
     with make("length").connected() as connection:
         connection.table.state()
         gc.collect()
@@ -179,6 +180,35 @@ def by_length(make: Callable[[str], Bed], commits: int) -> None:
             first = first or found
             growth = median(found) / median(first)
             print(f"{(part + 1) * commits // 10:6} commits: {described(found)} ({growth:.2f} of the first tenth)")
+
+
+def by_hour(make: Callable[[str], Bed], commits: int) -> None:
+    """Print files, bytes and the time of a read of so many commits, before and after their files are merged."""
+    with make("hour").connected() as connection:
+        for _ in range(commits // 100):
+            committed(connection, 100)
+        table = connection.table
+        old = table.files()
+        before = _described_read(table, old)
+        began = time.perf_counter()
+        (merge,) = table.merges([old], "feedctl-merged-1")
+        new = merge.written()
+        table.replace(old, [new], {}, table.state())
+        seconds = time.perf_counter() - began
+        after = _described_read(table, table.files())
+        print(f"{commits} commits: merged in {seconds:.1f} s; a read takes {after / before:.3f} of the time before")
+
+
+def _described_read(table: IngestTable, files: Sequence[DataFile]) -> float:
+    if not isinstance(table, IcebergTable):
+        raise TypeError(table.name)
+    began = time.perf_counter()
+    rows = table.catalog.load_table(table.identifier).scan().to_arrow().num_rows
+    seconds = time.perf_counter() - began
+    print(
+        f"{len(files):6} files, {sum(each.bytes for each in files) / 1e6:.2f} MB: {rows} rows read in {seconds:.2f} s"
+    )
+    return seconds
 
 
 def writers() -> Mapping[str, tuple[RecordWriter, list[bytes]]]:
@@ -297,7 +327,7 @@ def _spark(bed: Bed) -> float:
 
 def main() -> int:
     """Measure the parts that were asked for."""
-    parts = ("processes", "connections", "length", "writers", "spark", "backlog")
+    parts = ("processes", "connections", "length", "hour", "writers", "spark", "backlog")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", action="append", choices=parts, help="all by default")
     parser.add_argument("--commits", type=int, default=1_000, help="for the latency over many commits")
@@ -314,6 +344,7 @@ def main() -> int:
             "processes": lambda: by_processes(make, 160),
             "connections": lambda: by_connections(make, 20),
             "length": lambda: by_length(make, options.commits),
+            "hour": lambda: by_hour(make, 3_600),  # one a second
             "writers": lambda: by_writer(make),
             "spark": lambda: beside_spark(make, options.rounds),
             "backlog": lambda: backlog(make, options.megabytes),

@@ -21,16 +21,28 @@ SPARK = ("--engine", "spark")
 CRASH = """\
 import os, signal, sys
 if "pyspark.daemon" in sys.orig_argv:
-    import pyarrow.parquet as pq
-    written = pq.write_table
-    def write_table(*args, **options):
-        written(*args, **options)
+    from toolkit.ingest.iceberg_files import IcebergFileWriter
+    described = IcebergFileWriter._described
+    def crash(self, *args):
         try:
             os.close(os.open({marker!r}, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
-            return
+            return described(self, *args)
         os.kill(os.getpid(), signal.SIGKILL)
-    pq.write_table = write_table
+    IcebergFileWriter._described = crash
+"""
+MERGE_ON_EXECUTORS = """\
+import os, sys
+if "pyspark.daemon" in sys.orig_argv:
+    from toolkit.ingest.iceberg_merge import IcebergFileMerge
+    written = IcebergFileMerge.written
+    def written_here(self):
+        open({marker!r}, "a").close()
+        return written(self)
+    IcebergFileMerge.written = written_here
+else:
+    import toolkit.compaction.action
+    toolkit.compaction.action.SPREAD_BYTES = 0
 """
 
 
@@ -91,6 +103,21 @@ def test_a_file_that_fails_leaves_the_others_committed_and_executors_need_spark_
     assert "record at 31" in failed["message"]
     assert repo.words == Counter(f"{name}{at}" for name in "ac" for at in range(30))
     assert ([each.name for each in (tmp_path / "inbox").iterdir()], left_over(repo)) == (["b.json"], [])
+
+
+def test_executors_merge_the_files_of_instances_that_close(tmp_path: Path, java_home: Path) -> None:
+    (tmp_path / "spread").mkdir()
+    (tmp_path / "spread" / "sitecustomize.py").write_text(MERGE_ON_EXECUTORS.format(marker=str(tmp_path / "merged")))
+    repo = make(tmp_path, java_home, master="", PYTHONPATH=str(tmp_path / "spread"))
+    words = [f"word{at}" for at in range(90)]
+    repo.put("a.json", words)
+    assert repo.run()["exit"] == 0
+    before = data_files(tmp_path)
+    done = replace(repo, master="local[2]").run(action="compact")
+    assert (done["exit"], [each["kind"] for each in done["items"]]) == (0, ["merge"] * 4 + ["close"] * 4)
+    assert (repo.words, (tmp_path / "merged").exists()) == (Counter(words), True)
+    table = repo.catalog().open("web", "clicks")
+    assert (len(table.files()), data_files(tmp_path) - before) == (4, 4)
 
 
 @pytest.mark.extended

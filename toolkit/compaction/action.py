@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Batch, Recovery, RunContext, left_over
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import Problem, SkipReason, TargetPlan
-from toolkit.compaction.batches import CloseBatch, ExpireBatch, MergeBatch, RemoveBatch, TableWork
+from toolkit.compaction.batches import CloseBatch, ExpireBatch, RemoveBatch, TableWork
 from toolkit.compaction.closing import announcing, files_of_instances
+from toolkit.compaction.merging import SPREAD_BYTES, SPREAD_MERGES, MergeBatch
 from toolkit.compaction.planner import CompactPlanner
 from toolkit.compaction.targets import (
     CLOSE,
@@ -47,7 +48,7 @@ _BATCHES: Mapping[str, Callable[..., Batch[CompactItem]]] = {
     EXPIRE: ExpireBatch,
     REMOVE: RemoveBatch,
 }
-_TOGETHER = {MERGE: 1, EXPIRE: 1, REMOVE: 500}
+_TOGETHER = {EXPIRE: 1, REMOVE: 500}
 """So many items are one batch at most; all instances that close are one, since one commit closes them."""
 
 
@@ -151,16 +152,18 @@ class CompactAction:
         return {key: sizes[key] for key in sorted(keys) if key in sizes}
 
     def batches(self, plan: CompactPlan, work: RunContext) -> Sequence[Batch[CompactItem]]:
-        """Make a batch of each merge, one of all instances that close, and of files that go 500 each."""
+        """Make a batch of each merge, or of 64 for executors, one of all that close, and of each 500 files that go."""
         if not plan.items or self.ledger is None:
             return ()
         run = TableWork(plan=plan, work=work, ledger=self.ledger)
-        return [_BATCHES[kind](run=run, positions=positions) for kind, positions in _ranges(plan.items)]
+        is_spread = work.executors is not None and sum(each.bytes for each in plan.items if each.files) >= SPREAD_BYTES
+        together = {**_TOGETHER, MERGE: SPREAD_MERGES if is_spread else 1}
+        return [_BATCHES[kind](run=run, positions=positions) for kind, positions in _ranges(plan.items, together)]
 
 
-def _ranges(items: Sequence[CompactItem]) -> Iterator[tuple[str, range]]:
+def _ranges(items: Sequence[CompactItem], together: Mapping[str, int]) -> Iterator[tuple[str, range]]:
     for kind, group in groupby(range(len(items)), lambda at: items[at].kind):
         positions = list(group)
-        size = _TOGETHER.get(kind, len(positions))
+        size = together.get(kind, len(positions))
         for at in range(positions[0], positions[-1] + 1, size):
             yield kind, range(at, min(at + size, positions[-1] + 1))

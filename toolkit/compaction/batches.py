@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.compaction.closing import Closing, announcing, files_of_instances
 from toolkit.compaction.planner import removable
 from toolkit.el import format_instant
-from toolkit.errors import Failed, FeedctlError
+from toolkit.errors import FeedctlError
 from toolkit.ingest.committer import EXPIRE_EVERY, KEPT, REPLACED_KEPT
 from toolkit.ingest.errors import CommitConflict
 from toolkit.ingest.exclusive import ExclusiveCommits
@@ -25,27 +24,12 @@ from toolkit.storage import Unreachable
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.compaction.targets import CompactItem, CompactPlan
-    from toolkit.ingest.port import DataFile, IngestTable, TableState
+    from toolkit.ingest.port import IngestTable, TableState
     from toolkit.ledger.database import Ledger
 
 LEFT, CONFLICT = "still_needed", "commit_conflict"
 """Codes of files that a commit may need by now, and of snapshots that another engine's commit kept."""
 _ALL = (FeedctlError,)
-
-
-class FilesAreReplaced(Failed):
-    """Error for files that another engine has replaced since the plan was made.
-
-    Args:
-        table: the table.
-        uri: one of them.
-    """
-
-    code = "files_are_replaced"
-
-    def __init__(self, *, table: str, uri: str) -> None:
-        self.table, self.uri = table, uri
-        super().__init__(f"{uri} is not a file of {table} any more: another engine replaced it; nothing was merged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,41 +84,6 @@ class TableWork:
             open_now = frozenset(positions if unknown else ())  # the next run looks at the table, and settles them
             return Applied(results=tuple(found.of(item) for item in self.items(positions)), open=open_now)
         return found
-
-
-@dataclass(frozen=True, kw_only=True)
-class MergeBatch:
-    """Small files of one partition that become one; see `Batch`."""
-
-    run: TableWork
-    positions: range
-
-    def apply(self, advance: Callable[[int], None]) -> Applied[CompactItem]:
-        """Write the new file, then replace the others by it in one commit."""
-        return self.run.applied(self.positions, self._merged, advance)
-
-    def _merged(self, table: IngestTable) -> Applied[CompactItem]:
-        (item,) = self.run.items(self.positions)
-        merged = table.merged(item.files, f"feedctl-merged-{self.run.work.run_name}-{self.positions.start}")
-
-        def replace(base: TableState, properties: Mapping[str, str]) -> None:
-            self.run.check()
-            there = self._uris(table, merged)
-            if missing := [each.uri for each in item.files if each.uri not in there]:
-                raise FilesAreReplaced(table=table.name, uri=missing[0])
-            table.replace(item.files, (merged,), properties, base)
-
-        try:
-            self.run.commits(table).commit(replace, lambda: merged.uri in self._uris(table, merged))
-        except (CalledOff, Failed):  # it is certain that the new file is not in the table
-            with suppress(FeedctlError):
-                table.discard([merged])
-            raise
-        return Applied(results=(ItemResult.done(item),))
-
-    @staticmethod
-    def _uris(table: IngestTable, merged: DataFile) -> frozenset[str]:
-        return frozenset(each.uri for each in table.files([merged.partition]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,8 +48,7 @@ class IcebergFileWriter(FileWriter):
     @classmethod
     def portable(cls, name: str, table: Table) -> IcebergFileWriter:
         """Return a writer for other machines: it has the settings of the store, and none of the catalog."""
-        given = {key: value for key, value in table.io.properties.items() if key.startswith(_STORES)}
-        return cls(name=name, metadata=table.metadata, io=load_file_io(given, table.location()))
+        return cls(name=name, metadata=table.metadata, io=portable_io(table))
 
     @override
     def write(self, rows: pa.Table, name: str) -> tuple[DataFile, ...]:
@@ -111,6 +110,12 @@ class IcebergFileWriter(FileWriter):
         for file in files:
             with suppress(FileNotFoundError):
                 self.io.delete(file.uri)
+
+
+def portable_io(table: Table) -> FileIO:
+    """Return what opens the store of a table, with the settings of the store alone; it can be pickled."""
+    given = {key: value for key, value in table.io.properties.items() if key.startswith(_STORES)}
+    return load_file_io(given, table.location())
 
 
 def written_file(metadata: TableMetadata, file: LibraryFile) -> DataFile:

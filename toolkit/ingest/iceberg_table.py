@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException, NoSuchTableError
-from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile as LibraryFile
 from pyiceberg.table import FileScanTask, Table, Transaction
 from pyiceberg.table.metadata import TableMetadata
@@ -36,22 +35,22 @@ from toolkit.ingest.errors import (
     SchemaChanged,
     StoreFailed,
 )
-from toolkit.ingest.iceberg_files import IcebergFileWriter, partition_of, written_file
+from toolkit.ingest.iceberg_files import IcebergFileWriter, partition_of, portable_io
+from toolkit.ingest.iceberg_merge import IcebergFileMerge, require_whole
 from toolkit.ingest.iceberg_types import spark_name
 from toolkit.ingest.iceberg_upkeep import (
     expirable,
     oldest_was_current_until,
     remove_unreferenced,
-    require_whole,
     scan_filter,
     unreferenced,
-    write_merged,
 )
 from toolkit.ingest.library_errors import FAILURES, cause_of
 from toolkit.ingest.port import (
     TRANSACTIONS_KEY,
     WRITER_PROPERTY,
     DataFile,
+    FileMerge,
     IngestColumn,
     IngestTable,
     Partition,
@@ -266,18 +265,19 @@ class IcebergTable(IngestTable):
             return list(table.scan(row_filter=scan_filter(columns, partitions)).plan_files())
 
     @override
-    def merged(self, files: Sequence[DataFile], name: str) -> DataFile:
+    def merges(self, groups: Sequence[Sequence[DataFile]], name: str) -> Sequence[FileMerge]:
         table = self._load()
-        found = self._found(table, files)
-        uri = table.location_provider().new_data_location(f"{name}.parquet")
-        try:
-            rows = write_merged(table, [found[each.uri] for each in files], uri)
-            token = parquet_file_to_data_file(table.io, table.metadata, uri)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreFailed(table=self.name, cause=str(error)) from None
-        if (expected := sum(each.rows for each in files)) != rows:
-            raise StoreFailed(table=self.name, cause=f"the files have {rows} rows, and their metadata say {expected}")
-        return written_file(table.metadata, token)
+        found = self._found(table, [each for group in groups for each in group])
+        return [
+            IcebergFileMerge(
+                table=self.name,
+                metadata=table.metadata,
+                io=portable_io(table),
+                tasks=tuple(found[each.uri] for each in group),
+                name=f"{name}-{number}",
+            )
+            for number, group in enumerate(groups)
+        ]
 
     def _found(self, table: Table, files: Sequence[DataFile]) -> dict[str, FileScanTask]:
         tasks = {task.file.file_path: task for task in self._tasks(table, {each.partition for each in files})}
@@ -292,7 +292,7 @@ class IcebergTable(IngestTable):
         table = self._fitting(new, base)
         found = self._found(table, old)
         if new:  # another engine may have deleted rows since these were written
-            require_whole(table, [found[each.uri] for each in old])
+            require_whole(self.name, [found[each.uri] for each in old])
         transaction = _Changes(table)
         try:
             with transaction.update_snapshot().overwrite() as overwrite:

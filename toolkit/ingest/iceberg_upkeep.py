@@ -9,14 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
-import pyarrow as pa
 import pyarrow.fs as pf
-import pyarrow.parquet as pq
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, EqualTo, IsNull, Or
-from pyiceberg.io.pyarrow import ArrowScan, PyArrowFileIO, schema_to_pyarrow
+from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.manifest import ManifestFile
 from pyiceberg.serializers import FromInputFile
-from pyiceberg.table import FileScanTask, Table
+from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Operation, Snapshot
 
@@ -47,36 +45,6 @@ def _is_in(columns: Sequence[str], partition: Partition) -> BooleanExpression:
         for column, value in zip(columns, partition, strict=True)
     ]
     return And(*terms) if len(terms) > 1 else terms[0]
-
-
-def require_whole(table: Table, tasks: Collection[FileScanTask]) -> None:
-    """Check that no row of data files is marked as deleted: it would come back in another file.
-
-    Raises:
-        StoreFailed: another engine has marked one.
-    """
-    if any(task.delete_files for task in tasks):
-        cause = "rows of a file are marked as deleted by another engine; let that engine rewrite its files"
-        raise StoreFailed(table=".".join(table.name()), cause=cause)
-
-
-def write_merged(table: Table, tasks: Sequence[FileScanTask], uri: str) -> int:
-    """Write the rows of data files to a new file, one file after the other in memory; returns their number.
-
-    Raises:
-        StoreFailed: another engine has marked rows of one of the files as deleted.
-        OSError: the store refuses.
-    """
-    require_whole(table, tasks)
-    schema, rows = schema_to_pyarrow(table.schema()), 0
-    with table.io.new_output(uri).create() as output, pq.ParquetWriter(output, schema, compression="zstd") as writer:
-        for task in tasks:
-            scan = ArrowScan(table.metadata, table.io, table.schema(), AlwaysTrue())
-            for batch in scan.to_record_batches([task]):
-                found = pa.Table.from_batches([batch]).select(schema.names).cast(schema)
-                writer.write_table(found)
-                rows += found.num_rows
-    return rows
 
 
 def expirable(

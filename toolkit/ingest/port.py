@@ -152,6 +152,18 @@ class FileWriter(Protocol):
         ...
 
 
+class FileMerge(Protocol):
+    """Writes the rows of data files to one file that nobody sees yet; can be pickled, and needs the store alone."""
+
+    def written(self) -> DataFile:
+        """Write the file.
+
+        Raises:
+            StoreFailed: the store refuses, or another engine has marked rows of one of the files as deleted.
+        """
+        ...
+
+
 class IngestTable(Protocol):
     """A table of a catalog; one object may be used by several threads, and `commit` by one at a time.
 
@@ -210,12 +222,15 @@ class IngestTable(Protocol):
         """The data files of the current snapshot, of some partitions or of all; metadata alone is read."""
         ...
 
-    def merged(self, files: Sequence[DataFile], name: str) -> DataFile:
-        """Write the rows of data files of one partition to one file that nobody sees yet.
+    def merges(self, groups: Sequence[Sequence[DataFile]], name: str) -> Sequence[FileMerge]:
+        """Return a merge for each group of data files of one partition.
 
         Args:
-            files: of the current snapshot.
-            name: the file name begins with it; unique for each call.
+            groups: files of the current snapshot.
+            name: the name of each new file begins with it; unique for each call.
+
+        Raises:
+            CommitConflict: the table has not all of the files any more.
         """
         ...
 
@@ -226,7 +241,7 @@ class IngestTable(Protocol):
 
         Args:
             old: of the snapshot of `base`.
-            new: from `merged`, with the rows of the old ones; or none.
+            new: of `FileMerge`, with the rows of the old ones; or none.
             properties: table properties to set in the same commit.
             base: the state.
 

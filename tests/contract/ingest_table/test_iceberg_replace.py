@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +16,7 @@ from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
 from toolkit.ingest.errors import CommitConflict, LocationIsShared, StoreFailed
 from toolkit.ingest.iceberg import IcebergCatalog
 from toolkit.ingest.iceberg_table import IcebergTable
-from toolkit.ingest.port import UnreferencedFile
+from toolkit.ingest.port import DataFile, UnreferencedFile
 
 HOUR = timedelta(hours=1)
 
@@ -32,11 +34,18 @@ def with_commits(catalog: IcebergCatalog, number: int, name: str = "clicks") -> 
     return table
 
 
+def merged_file(table: IcebergTable, old: Sequence[DataFile], name: str) -> DataFile:
+    """Return the merge of files, as another machine writes it."""
+    (merge,) = table.merges([old], name)
+    (again,) = pickle.loads(pickle.dumps([merge]))  # noqa: S301 - our own
+    return again.written()
+
+
 def test_files_of_a_partition_are_replaced_by_one_with_the_same_rows(catalog: IcebergCatalog) -> None:
     table = with_commits(catalog, 4)
     old, base = table.files([("01",)]), table.state()
     before, reader = values(table), table.catalog.load_table(table.identifier).scan()
-    merged = table.merged(old, "feedctl-merged-1-0")
+    merged = merged_file(table, old, "feedctl-merged-1-0")
     assert (merged.rows, merged.partition, values(table)) == (8, ("01",), before)
     table.replace(old, [merged], {"feedctl.slot": "9"}, base)
     assert [each.uri for each in table.files([("01",)])] == [merged.uri]
@@ -49,7 +58,7 @@ def test_files_of_a_partition_are_replaced_by_one_with_the_same_rows(catalog: Ic
 def test_a_replacement_on_another_state_or_of_files_that_are_gone_conflicts(catalog: IcebergCatalog) -> None:
     table = with_commits(catalog, 2)
     old, base = table.files([("01",)]), table.state()
-    merged = table.merged(old, "feedctl-merged-1-0")
+    merged = merged_file(table, old, "feedctl-merged-1-0")
     commit_one(table, 3)
     with pytest.raises(CommitConflict):
         table.replace(old, [merged], {}, base)
@@ -57,7 +66,7 @@ def test_a_replacement_on_another_state_or_of_files_that_are_gone_conflicts(cata
     with pytest.raises(CommitConflict):
         table.replace(old, [merged], {}, table.state())
     with pytest.raises(CommitConflict):
-        table.merged(old, "feedctl-merged-1-1")
+        merged_file(table, old, "feedctl-merged-1-1")
     assert values(table) == sorted(ROWS["a"].to_pylist() * 3)
 
 
@@ -87,7 +96,7 @@ def test_only_files_without_a_snapshot_are_left_over(catalog: IcebergCatalog) ->
 def test_files_stay_while_the_snapshot_before_their_replacement_is_kept(catalog: IcebergCatalog) -> None:
     table = with_commits(catalog, 3)
     old = table.files([("01",)])
-    table.replace(old, [table.merged(old, "feedctl-merged-1-0")], {}, table.state())
+    table.replace(old, [merged_file(table, old, "feedctl-merged-1-0")], {}, table.state())
     later = datetime.now(tz=UTC) + HOUR
     for number in (11, 12, 13):  # the commits after it are forgotten, and it is not
         table.expire(older_than=later, keep_since=None, keep_last=1, replaced_since=later - 6 * HOUR)
@@ -139,13 +148,13 @@ def test_files_are_known_by_each_path_to_them(catalog: IcebergCatalog, tmp_path:
 def test_rows_that_another_engine_deletes_during_a_merge_do_not_come_back(catalog: IcebergCatalog) -> None:
     table = with_commits(catalog, 2)
     old = table.files([("01",)])
-    merged = table.merged(old, "feedctl-merged-1-0")
+    merged = merged_file(table, old, "feedctl-merged-1-0")
     mark_deleted(table, old[0].uri, 0)
     assert values(table) == [1, 2, 2, 3, 3]
     with pytest.raises(StoreFailed, match="marked as deleted by another engine"):
         table.replace(old, [merged], {}, table.state())
     with pytest.raises(StoreFailed, match="marked as deleted by another engine"):
-        table.merged(old, "feedctl-merged-1-1")
+        merged_file(table, old, "feedctl-merged-1-1")
     assert values(table) == [1, 2, 2, 3, 3]
     assert [each.uri for each in table.unreferenced() if each.is_data] == [merged.uri]
     table.replace(old, [], {}, table.state())

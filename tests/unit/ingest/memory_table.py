@@ -10,7 +10,16 @@ from datetime import datetime
 import pyarrow as pa
 
 from toolkit.ingest.errors import CatalogUnreachable, CommitConflict, NoSuchIngestTable, StoreFailed
-from toolkit.ingest.port import DataFile, IngestColumn, Partition, TableCommit, TableSpec, TableState, UnreferencedFile
+from toolkit.ingest.port import (
+    DataFile,
+    FileMerge,
+    IngestColumn,
+    Partition,
+    TableCommit,
+    TableSpec,
+    TableState,
+    UnreferencedFile,
+)
 from toolkit.ingest.record_writer import BadRecord, ConvertedRecords
 
 COLUMNS = (IngestColumn(name="word", type="string"),)
@@ -96,7 +105,7 @@ class MemoryTable:
             file for each in self.commits for file in each.files if partitions is None or file.partition in partitions
         ]
 
-    def merged(self, files: Sequence[DataFile], name: str) -> DataFile:
+    def merges(self, groups: Sequence[Sequence[DataFile]], name: str) -> Sequence[FileMerge]:
         raise NotImplementedError
 
     def replace(
