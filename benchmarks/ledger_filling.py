@@ -50,12 +50,12 @@ def archive(ledger: Ledger, rows: int) -> None:
         _count_on(connection)
 
 
-def record_runs(ledger: Ledger, entity: str, count: int, start: datetime) -> None:
-    """Runs of a process for every five minutes from an instant on, all of which succeeded."""
+def record_runs(ledger: Ledger, entity: str, count: int, start: datetime, minutes: int = 5, **more: object) -> None:
+    """Runs of a process, or with other values of columns, for every few minutes from an instant on; all succeeded."""
     number = _numbers(count)
     with ledger.engine.begin() as connection:
-        key = _instance_key(connection.dialect.name, start, number.c.i)
-        values = {**_succeeded(entity), "instance_key": key}
+        key = _instance_key(connection.dialect.name, start, 60 * minutes, number.c.i)
+        values = {**_succeeded(entity), "instance_key": key, **{name: _of("run", name, more[name]) for name in more}}
         _insert_all(connection, iter([(tables.run, values, number)]))
 
 
@@ -142,8 +142,8 @@ def _of(table: str, column: str, value: object) -> sa.ColumnElement[Any]:
     return sa.literal(value, tables.metadata.tables[table].c[column].type)
 
 
-def _instance_key(dialect: str, start: datetime, number: sa.ColumnElement[int]) -> sa.ColumnElement[Any]:
-    seconds = sa.literal(int(start.timestamp())) + 300 * (number - 1)
+def _instance_key(dialect: str, start: datetime, step: int, number: sa.ColumnElement[int]) -> sa.ColumnElement[Any]:
+    seconds = sa.literal(int(start.timestamp())) + step * (number - 1)
     if dialect == "sqlite":
         return sa.func.strftime("%Y-%m-%dT%H:%MZ", seconds, "unixepoch")
     return sa.func.to_char(sa.func.timezone("UTC", sa.func.to_timestamp(seconds)), 'YYYY-MM-DD"T"HH24:MI"Z"')

@@ -13,7 +13,7 @@ from toolkit.actions.selection import NothingChosen, WrongChoice
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.messages import MessageContent
-from toolkit.bootstrap.replication import ReplicationOptions, ends, evicted_keys, routes_of, whole_keys
+from toolkit.bootstrap.replication import ReplicationOptions, copy_records, ends, routes_of
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.el import CanonicalPath, ElError
 from toolkit.entities.not_implemented import Area
@@ -126,7 +126,7 @@ def _wire_import(own: ExchangeOptions, context: ActionContext) -> TableWired:
 
 
 def _wire_replication(own: ReplicationOptions, rules: ImportRules, context: ActionContext) -> TableWired:
-    options, ledger = context.options, context.use.ledger
+    options = context.options
     found = list(routes_of(own, context, tables=True))
     if not found:
         raise NothingChosen(wanted="a table on a cluster with type: target", known=())
@@ -134,8 +134,7 @@ def _wire_replication(own: ReplicationOptions, rules: ImportRules, context: Acti
         nominal=options.nominal_time,
         clock=context.retention_clock,
         wanted=own.wanted,
-        copied=partial(whole_keys, ledger),
-        evicted=partial(evicted_keys, ledger),
+        records=partial(copy_records, context.use.ledger),
         rules=rules,
     )
     targets = pulls.resolve(found, must_all_work=bool(options.selection.names))

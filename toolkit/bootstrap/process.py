@@ -23,13 +23,14 @@ from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of
 from toolkit.ledger.registry.sync import sync
 from toolkit.ledger.runs.instances import newest_attempts, open_attempts
-from toolkit.ledger.runs.queries import InstanceSpan, Subject
+from toolkit.ledger.runs.queries import InstanceSpan
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import DatasetAliases
 from toolkit.planning.temporary_feeds import TemporaryFeeds
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.due import queue_of_due, queue_of_one, queue_of_range
+from toolkit.process_runner.history import DueHistory, due_history, subject_of
 from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
@@ -226,11 +227,13 @@ class ProcessWiring:
 
     def queue(self, site: ProcessSite) -> InstanceQueue:
         """Return which instances of a process are to run."""
-        nominal, now, known = self.context.options.nominal_time, self.clock.now(), self.known(site)
+        nominal, now = self.context.options.nominal_time, self.clock.now()
+        if self.own.due:
+            history = self._history(site)
+            return queue_of_due(site, nominal, history.known, now, unrecorded=history.unrecorded)
+        known = self.known(site)
         if self.own.backfill is not None:
             return queue_of_range(site, self.own.backfill, known, now)
-        if self.own.due:
-            return queue_of_due(site, nominal, known, now)
         if format_instant(nominal) not in known:  # an attempt that data caused may be of any time
             site.process.instances_on(site.cluster.name).index(nominal)
         return queue_of_one(site, nominal, known, now, is_forced=self.own.is_forced)
@@ -243,15 +246,17 @@ class ProcessWiring:
         ledger = self.context.use.ledger
         if ledger is None:
             return {}
-        subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
         first, end = self._keys
-        span = InstanceSpan(subject=subject, start_key=first, end_key=end)
-        found = ledger.read(lambda tx: newest_attempts(tx, span))
-        return {**self._ordered(site), **found} if self.own.due and site.process.trigger else found
+        span = InstanceSpan(subject=subject_of(site), start_key=first, end_key=end)
+        return ledger.read(lambda tx: newest_attempts(tx, span))
 
-    def _ordered(self, site: ProcessSite) -> Known:
-        """Return the attempts of a process with a trigger that may begin, also those of later instances."""
-        return self._open.get(site.process.name, {})
+    def _history(self, site: ProcessSite) -> DueHistory:
+        """Return what decides about the due instances of a process."""
+        ledger, nominal = self.context.use.ledger, self.context.options.nominal_time
+        if ledger is None:
+            return DueHistory(known={}, unrecorded=None)
+        opened = self._open.get(site.process.name, {})
+        return ledger.read(lambda tx: due_history(tx, site, nominal, opened))
 
     @cached_property
     def _open(self) -> Mapping[str, Known]:
@@ -266,7 +271,7 @@ class ProcessWiring:
         backfill, nominal = self.own.backfill, format_instant(self.context.options.nominal_time)
         if backfill is not None:
             return format_instant(backfill.first), format_instant(backfill.end)
-        return ("" if self.own.due else nominal), f"{nominal}~"
+        return nominal, f"{nominal}~"
 
     def first_writes(self) -> Iterator[FirstWrite]:
         """Yield the registration of the processes as they are about to run, unless the ledger has it."""

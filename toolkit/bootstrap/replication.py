@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -19,9 +19,12 @@ from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.ledger import events, manifests
 from toolkit.ledger.runs import route_keys
+from toolkit.ledger.runs.history import RecordedRuns
 from toolkit.ledger.runs.route_keys import CopyRoute
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.planning.due_copies import CopyRecords
+from toolkit.planning.history import unrecorded
 from toolkit.planning.replication import Range, Route, routes
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.planner import SOURCE_EVICTED
@@ -131,9 +134,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         nominal=options.nominal_time,
         clock=context.retention_clock,
         wanted=wanted,
-        copied=partial(whole_keys, context.use.ledger),
-        skipped=partial(skipped_keys, context.use.ledger),
-        evicted=partial(evicted_keys, context.use.ledger),
+        records=partial(copy_records, context.use.ledger),
         holds=(*repository.holds, *context.holds.as_entities),
         rehash=own.rehash,
     )
@@ -160,19 +161,19 @@ def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> f
     return ledger.read(lambda tx: route_keys.succeeded_keys(tx, CopyRoute(feed=feed, target=target, source=source)))
 
 
-def whole_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
-    """Return the `copied_keys` that no later run has begun to copy again and left unfinished."""
+def copy_records(ledger: Ledger | None, feed: str, target: str, source: str) -> CopyRecords:
+    """Return the records of a route in the ledger, which are read when they are asked for."""
     if ledger is None:
-        return frozenset()
-    return ledger.read(lambda tx: route_keys.untouched_keys(tx, CopyRoute(feed=feed, target=target, source=source)))
-
-
-def skipped_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
-    """The instances whose newest run was skipped because the source's retention had removed them."""
-    if ledger is None:
-        return frozenset()
+        return CopyRecords()
     route = CopyRoute(feed=feed, target=target, source=source)
-    return ledger.read(lambda tx: route_keys.skipped_keys(tx, route, SOURCE_EVICTED))
+    return CopyRecords(
+        unrecorded=lambda sequence, first, end: ledger.read(
+            lambda tx: tuple(unrecorded(sequence, first, end, RecordedRuns(tx=tx, subject=route.subject)))
+        ),
+        unfinished=lambda: ledger.read(lambda tx: route_keys.unfinished_keys(tx, route)),
+        skipped=lambda: ledger.read(lambda tx: route_keys.skipped_keys(tx, route, SOURCE_EVICTED)),
+        evicted=partial(evicted_of, ledger, feed, target),
+    )
 
 
 def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str, Manifest]:
@@ -183,9 +184,9 @@ def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str
     return ledger.read(lambda tx: manifests.of_instance(tx, *key))
 
 
-def evicted_keys(ledger: Ledger | None, feed: str, cluster: str) -> frozenset[str]:
-    """The instances of which the last that happened is that retention removed them."""
+def evicted_of(ledger: Ledger | None, feed: str, cluster: str, keys: Sequence[str]) -> frozenset[str]:
+    """Return which of the instances retention has removed, and nothing has happened to since."""
     if ledger is None:
         return frozenset()
-    last = ledger.read(lambda tx: events.last_events(tx, feed, cluster, "", "~"))
+    last = ledger.read(lambda tx: events.last_kinds(tx, feed, cluster, keys))
     return frozenset(key for key, kind in last.items() if kind is EventKind.EVICTED)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
-from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_keys, recorded_of, routes_of
+from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_of, recorded_of, routes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import manifests
 from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.planning.due_copies import CopyRecords
 from toolkit.planning.replication import Range
 from toolkit.replication.resolve import ReplicationResolver
 from toolkit.replication.verify import VerifiedInstance, Verifier
@@ -73,7 +74,7 @@ def verify(
             nominal=now,
             clock=None,
             wanted=wanted,
-            evicted=partial(evicted_keys, ledger),
+            records=lambda feed, target, _: CopyRecords(evicted=partial(evicted_of, ledger, feed, target)),
             only=partial(_known_keys, ledger) if wanted is _ALWAYS and ledger is not None else lambda *_: None,
         )
         targets = resolver.resolve(list(routes_of(request.chosen, context)), must_all_work=True)

@@ -127,7 +127,7 @@ class InstanceSequence:
         Raises:
             ElError: a time is naive.
         """
-        return map(self._grid.at, self._positions(first, end))
+        return map(self._grid.at, self.positions(first, end))
 
     def count(self, first: datetime, end: datetime) -> int:
         """Return how many instances [first, end) has.
@@ -135,9 +135,14 @@ class InstanceSequence:
         Raises:
             ElError: a time is naive.
         """
-        return len(self._positions(first, end))
+        return len(self.positions(first, end))
 
-    def _positions(self, first: datetime, end: datetime) -> range:
+    def positions(self, first: datetime, end: datetime) -> range:
+        """Return the positions of the instances of [first, end).
+
+        Raises:
+            ElError: a time is naive.
+        """
         return range(self._ceiling(first), min(self._ceiling(end), self._last + 1))
 
     def _ceiling(self, instant: datetime) -> int:

@@ -18,6 +18,7 @@ from toolkit.entities.errors import UnfitFeed
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import NotImplementedYet
 from toolkit.hive.targets import ImportRules, TableDetail, TableItem, TableTarget
+from toolkit.planning.due_copies import CopyRecords, DueCopies
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.partition_address import partition_address
 from toolkit.planning.replication import Range
@@ -154,16 +155,14 @@ class Pulls:
         nominal: of the run.
         clock: of the target's retention.
         wanted: which instances.
-        copied: keys of the instances that the ledger has as copied on a route (feed, target, source).
-        evicted: keys of those that the target's retention has removed (feed, target).
+        records: of the runs of a route (feed, target, source).
         rules: of the import at the target.
     """
 
     nominal: datetime
     clock: RetentionClock | None
     wanted: Range
-    copied: Callable[[str, str, str], frozenset[str]]
-    evicted: Callable[[str, str], frozenset[str]]
+    records: Callable[[str, str, str], CopyRecords]
     rules: ImportRules
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> TableTargets:
@@ -188,9 +187,9 @@ class Pulls:
         if source.on.partition or target.on.partition:
             raise NotATable(feed=feed.name, why="has a partition expression, which tables have none of; remove it")
         uris = [uri_of(feed, side.cluster) for side in (source, target)]
-        own = (feed.name, target.cluster.name, source.cluster.name)
-        copied, gone = self.copied(*own), self.evicted(*own[:2])
-        for instant in route.pulled(self.nominal, self.clock, self.wanted, copied=copied, gone=gone):
+        records = self.records(feed.name, target.cluster.name, source.cluster.name)
+        due = DueCopies(route=route, nominal=self.nominal, clock=self.clock, wanted=self.wanted, records=records)
+        for instant in due.instants():
             yield TableTarget(
                 feed=feed.name,
                 cluster=target.cluster.name,

@@ -6,7 +6,7 @@ visible in their order, and a consumer that reads on from its cursor never skips
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
@@ -16,11 +16,14 @@ import sqlalchemy as sa
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import manifests
-from toolkit.ledger.database import Transaction
+from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.rows import RUN_KEY
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import consumer_cursor, event, event_counter, run, trigger_cause
 from toolkit.ledger.vocabulary import EventKind
+
+_MANY = 4_000
+"""The events of more instances are read as one range."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -273,6 +276,19 @@ def last_events(tx: Transaction, feed: str, cluster: str, first_key: str, last_k
         event.c.feed == feed, event.c.cluster == cluster, within
     )
     return {row["instance_key"]: row["kind"] for row in tx.execute(of_feed.order_by(event.c.sequence)).mappings()}
+
+
+def last_kinds(tx: Transaction, feed: str, cluster: str, keys: Collection[str]) -> dict[str, EventKind]:
+    """Return the kind of the last event of each of these instances; those without one are left out."""
+    if len(keys) > _MANY:
+        found = last_events(tx, feed, cluster, min(keys), max(keys))
+        return {key: found[key] for key in keys if key in found}
+    known: dict[str, EventKind] = {}
+    for chunk in in_chunks(keys):
+        of_chunk = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key.in_(chunk))
+        wanted = sa.select(event.c.instance_key, event.c.kind).where(*of_chunk).order_by(event.c.sequence)
+        known |= {row["instance_key"]: row["kind"] for row in tx.execute(wanted).mappings()}
+    return known
 
 
 UPDATES = (EventKind.AVAILABLE, EventKind.UPDATED)

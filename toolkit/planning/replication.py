@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.el import Frequency, OutOfRange, format_instant, shift
-from toolkit.entities import ClusterRole, LocationType, Order
+from toolkit.entities import ClusterRole, LocationType
 from toolkit.entities.errors import UnfitFeed, UnknownName
 from toolkit.planning.instance_storage import FeedStorage, PartitionExpression
 from toolkit.planning.retention import RetentionClock, eviction_policy, horizon, kept_by_time
@@ -137,68 +136,6 @@ class Route:
         one, other = self.source.on.validity, self.target.on.validity
         return max(one.start, other.start), min(one.end, other.end)
 
-    def due(
-        self,
-        nominal: datetime,
-        clock: RetentionClock | None,
-        *,
-        first: datetime | None = None,
-        end: datetime | None = None,
-    ) -> Iterator[datetime]:
-        """The instances that may be pulled at a time, oldest first.
-
-        An instance is eligible at its time and the source's delay. One that the target's retention would evict at
-        once is not: it would come back only to go again.
-
-        Args:
-            nominal: of the run, UTC.
-            clock: of the target's retention; None: what it would evict counts too, for who looks at what is there.
-            first: no instance before it; None: from the beginning.
-            end: none at or after it; None: to the end.
-        """
-        start, stop = self.span
-        start = max(start, *([] if clock is None else [self._kept_from(clock)]), *([first] if first else []))
-        stop = min(stop, *([end] if end else [stop]))
-        for instant in self.source.instances.between(start, stop):
-            if self.eligible_at(instant) > nominal:
-                return
-            if instant in self.target.instances:
-                yield instant
-
-    def pulled(
-        self,
-        nominal: datetime,
-        clock: RetentionClock | None,
-        wanted: Range,
-        *,
-        copied: frozenset[str] = frozenset(),
-        gone: frozenset[str] = frozenset(),
-        skipped: frozenset[str] = frozenset(),
-    ) -> Iterator[datetime]:
-        """The instances that a run looks at, in the order that the user or the feed's property ``order`` asks for.
-
-        What was copied before is looked at again while late data may come, and when the user names it.
-
-        Args:
-            nominal: of the run, UTC.
-            clock: as for `due`.
-            wanted: that the user asks for.
-            copied: keys of the instances that were copied, and not begun anew since.
-            gone: keys of those that the target's retention has removed.
-            skipped: keys of those that an earlier run has skipped since the source's retention had removed them; they
-                are looked at again when the user names them, or the source keeps instances for longer now.
-        """
-        order = self.feed.properties.get("order")
-        due = list(self.due(nominal, clock, first=wanted.first, end=wanted.end))
-        if order == Order.LAST_ONLY and not wanted.is_given:
-            due = due[-1:]
-        for instant in reversed(due) if wanted.newest_first or order == Order.LIFO else due:
-            key = format_instant(instant)
-            if key in skipped and not wanted.is_given and self.is_expired_at_source(instant, clock):
-                continue
-            if key not in gone and (key not in copied or self._may_have_changed(instant, nominal, wanted)):
-                yield instant
-
     def is_expired_at_source(self, instant: datetime, clock: RetentionClock | None) -> bool:
         """Return whether the source's retention removes an instance of this time; computed from the config alone.
 
@@ -216,15 +153,6 @@ class Route:
         after_newest = self.source.instances.index(newest) + 1
         kept_from = self.source.instances[max(0, after_newest - max(1, policy.keep_last))]
         return kept_by_time(policy, instant, kept_from) is None
-
-    def _may_have_changed(self, instant: datetime, nominal: datetime, wanted: Range) -> bool:
-        """The last look is at the cut-off, as that of a process is (DESIGN section 8, Late checks).
-
-        With the property ``feed.late.allowed: false`` of the feed there is none.
-        """
-        is_wanted = self.feed.properties.get("feed.late.allowed") is not False
-        late = self.late_until(instant) if is_wanted else None
-        return wanted.is_given or (late is not None and nominal <= late)
 
     def eligible_at(self, instant: datetime) -> datetime:
         """When an instance may be pulled first."""
@@ -251,7 +179,8 @@ class Route:
         except OutOfRange:
             return None
 
-    def _kept_from(self, clock: RetentionClock) -> datetime:
+    def kept_from(self, clock: RetentionClock) -> datetime:
+        """Return the time of the oldest instance that the target's retention does not evict at once."""
         retention = self.target.on.retention
         if retention is None:
             return self.span[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant, parse_instant
@@ -28,6 +28,7 @@ Known = Mapping[str, "NewestAttempt"]
 """The newest attempt of each instance, by key; of one that is left out nothing was recorded."""
 
 
+_MINUTE = timedelta(minutes=1)
 _END = datetime.max.replace(tzinfo=UTC, second=0, microsecond=0)
 _OPEN = (None, RunStatus.WAITING, RunStatus.READY, RunStatus.RUNNING, RunStatus.SKIPPED)
 """States of instances to start; the owner of a running one may be dead, which the start finds out."""
@@ -45,7 +46,13 @@ def queue_of_one(
 
 
 def queue_of_due(
-    site: ProcessSite, nominal: datetime, known: Known, now: datetime, *, by_frequency: bool = True
+    site: ProcessSite,
+    nominal: datetime,
+    known: Known,
+    now: datetime,
+    *,
+    by_frequency: bool = True,
+    unrecorded: Iterable[datetime] | None = None,
 ) -> InstanceQueue:
     """Return the due instances that have not run or are to run again, in the process's order.
 
@@ -58,12 +65,14 @@ def queue_of_due(
         known: see `Known`.
         now: of the wall clock.
         by_frequency: False: only instances that have an attempt are due.
+        unrecorded: the instances of its frequency until `nominal` that have no attempt; then `known` may lack what is
+            done. None: nothing is said of them, so that each is looked up in `known`.
     """
-    order = _order_of(site)
+    order = order_of(site)
     is_last_only = order is Order.LAST_ONLY
     newest_run = max((key for key, each in known.items() if _has_run(each)), default="") if is_last_only else ""
     candidates = []
-    for instant in _due_instants(site, nominal, known, by_frequency=by_frequency):
+    for instant in _due_instants(site, nominal, known, unrecorded, by_frequency=by_frequency):
         key = format_instant(instant)
         newest = known.get(key)
         if not _is_due(newest, now) or (newest is not None and _is_dropped(newest, newest_run)):
@@ -78,19 +87,29 @@ def queue_of_due(
     )
 
 
-def _order_of(site: ProcessSite) -> Order:
+def order_of(site: ProcessSite) -> Order:
+    """Return the order in which due instances run."""
     trigger = site.process.trigger
     return site.process.order if trigger is None or trigger.order is None else trigger.order
 
 
-def _due_instants(site: ProcessSite, nominal: datetime, known: Known, *, by_frequency: bool) -> list[datetime]:
+def starts_by_frequency(site: ProcessSite) -> bool:
+    """Return whether an instance is due once its time has come, without an order."""
+    return site.process.schedule in {ScheduleMode.ONLY, ScheduleMode.ALSO}
+
+
+def _due_instants(
+    site: ProcessSite, nominal: datetime, known: Known, unrecorded: Iterable[datetime] | None, *, by_frequency: bool
+) -> list[datetime]:
     """Return the times that may be due, oldest first: those of the frequency, and those of ordered attempts."""
-    instances, schedule = site.process.instances_on(site.cluster.name), site.process.schedule
+    instances = site.process.instances_on(site.cluster.name)
+    recorded = {parse_instant(key) for key in known}
     found: set[datetime] = set()
-    if by_frequency and schedule in {ScheduleMode.ONLY, ScheduleMode.ALSO}:
-        found |= {*instances.between(instances.start, nominal), *([nominal] if nominal in instances else ())}
-    if schedule is not ScheduleMode.ONLY:
-        found |= {parse_instant(key) for key in known}
+    if by_frequency and starts_by_frequency(site):
+        found |= set(instances.between(instances.start, nominal + _MINUTE) if unrecorded is None else unrecorded)
+        found |= {each for each in recorded if each <= nominal and each in instances}
+    if site.process.schedule is not ScheduleMode.ONLY:
+        found |= recorded
     return sorted(found)
 
 

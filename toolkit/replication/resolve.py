@@ -16,6 +16,7 @@ from toolkit.entities import Hold, OnSourceDelete
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.planning.due_copies import CopyRecords, DueCopies
 from toolkit.planning.replication import NotReplicated, Range, Route, Side
 from toolkit.planning.retention import holding
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
@@ -38,10 +39,7 @@ class ReplicationResolver:
     Attributes:
         nominal: of the run.
         clock: of the target's retention; None: what it would evict is there and wanted.
-        copied: keys of the instances that the ledger has as copied on a route (feed, target, source), and as not begun
-            anew since.
-        skipped: keys of the instances on a route that a run has skipped as removed by the source's retention.
-        evicted: whether the target's retention has removed an instance (feed, target, key).
+        records: of the runs of a route (feed, target, source).
         wanted: which instances.
         holds: of the repo and the ledger: nothing is removed of an instance that one covers.
         only: the keys that are looked at on a route (feed, target, source); None: all.
@@ -51,9 +49,7 @@ class ReplicationResolver:
     nominal: datetime
     clock: RetentionClock | None
     wanted: Range
-    copied: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
-    skipped: Callable[[str, str, str], frozenset[str]] = lambda *_: frozenset()
-    evicted: Callable[[str, str], frozenset[str]] = lambda *_: frozenset()
+    records: Callable[[str, str, str], CopyRecords] = lambda *_: CopyRecords()
     only: Callable[[str, str, str], frozenset[str] | None] = lambda *_: None
     rehash: bool = False
     holds: tuple[Hold, ...] = ()
@@ -72,9 +68,10 @@ class ReplicationResolver:
         rules = replace(rules_of(feed), rehash=self.rehash)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
         only = self.only(*names)
-        copied, gone, skipped = self.copied(*names), self.evicted(*names[:2]), self.skipped(*names)
-        pulled = route.pulled(self.nominal, self.clock, self.wanted, copied=copied, gone=gone, skipped=skipped)
-        for instant in pulled:
+        due = DueCopies(
+            route=route, nominal=self.nominal, clock=self.clock, wanted=self.wanted, records=self.records(*names)
+        )
+        for instant in due.instants():
             if only is not None and format_instant(instant) not in only:
                 continue
             yield self._target(route, instant, rules)

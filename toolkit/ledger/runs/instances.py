@@ -30,14 +30,15 @@ class NewestAttempt:
     ended_at: datetime | None
 
 
+_COLUMNS = [run.c[each.name] for each in fields(NewestAttempt)]
+
 Newest = dict[str, NewestAttempt]
 """Newest attempts by instance key."""
 
 
 def newest_attempts(tx: Transaction, span: InstanceSpan) -> dict[str, NewestAttempt]:
     """The newest attempt of each instance, by key; in one statement. Of an instance that is left out none began."""
-    columns = [run.c[each.name] for each in fields(NewestAttempt)]
-    wanted = sa.select(*columns).where(*_within(span), is_newest())
+    wanted = sa.select(*_COLUMNS).where(*within(span), is_newest())
     return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
 
 
@@ -47,7 +48,7 @@ def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: date
     These are attempts that wait, are ready or run, and failed ones whose retry is due by an instant. One statement,
     which reads what is open and nothing of what is over. Jobs on the queue are left out.
     """
-    columns = [run.c.entity, *(run.c[each.name] for each in fields(NewestAttempt))]
+    columns = [run.c.entity, *_COLUMNS]
     of_cluster = (
         run.c.life_cycle == life_cycle,
         run.c.cluster == cluster,
@@ -64,13 +65,34 @@ def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: date
     return found
 
 
-def _within(span: InstanceSpan) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions of the attempts of a span; a copy from another cluster is an action of its own."""
+def newest_begun(tx: Transaction, span: InstanceSpan) -> NewestAttempt | None:
+    """Return the newest attempt of the latest instance that has begun and did not time out; None: there is none."""
+    has_begun = (run.c.started_at.is_not(None), run.c.status != RunStatus.TIMED_OUT)
+    wanted = sa.select(*_COLUMNS).where(*within(span), *has_begun, is_newest())
+    return tx.row(NewestAttempt, wanted.order_by(run.c.instance_key.desc()).limit(1))
+
+
+def skipped_attempts(tx: Transaction, span: InstanceSpan, again_before: str) -> Newest:
+    """Return the newest attempts that were skipped, by key.
+
+    Args:
+        tx: the transaction.
+        span: of which instances.
+        again_before: of instances before this key only attempts that follow another one.
+    """
+    is_wanted = sa.or_(run.c.instance_key >= again_before, run.c.attempt > 1)
+    skipped = (is_one_of(run.c.status, RunStatus.SKIPPED), is_wanted, is_newest())
+    wanted = sa.select(*_COLUMNS).where(*within(span), *skipped)
+    return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
+
+
+def within(span: InstanceSpan) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of the attempts of a span of instances."""
     return [
         run.c.entity == span.subject.entity,
         run.c.life_cycle == span.subject.life_cycle,
         run.c.cluster == span.subject.cluster,
-        run.c.counterpart == "",
+        run.c.counterpart == span.subject.counterpart,
         run.c.instance_key >= span.start_key,
         run.c.instance_key < span.end_key,
     ]

@@ -8,9 +8,11 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction
-from toolkit.ledger.runs.queries import is_newest
+from toolkit.ledger.runs.queries import FAILURES, OPEN, Subject, is_newest
 from toolkit.ledger.tables import item, run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+
+_KEY = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,6 +22,12 @@ class CopyRoute:
     feed: str
     target: str
     source: str
+
+    @property
+    def subject(self) -> Subject:
+        """The runs of the route."""
+        feed, cycle = self.feed, LifeCycle.REPLICATION
+        return Subject(entity=feed, life_cycle=cycle, cluster=self.target, counterpart=self.source)
 
     @property
     def is_of(self) -> sa.ColumnElement[bool]:
@@ -34,17 +42,22 @@ def succeeded_keys(tx: Transaction, route: CopyRoute) -> frozenset[str]:
     return frozenset(tx.execute(sa.select(run.c.instance_key.distinct()).where(*where)).scalars())
 
 
-def untouched_keys(tx: Transaction, route: CopyRoute) -> frozenset[str]:
-    """Return the keys of `succeeded_keys` on which no later attempt has begun an effect without a good end.
+def unfinished_keys(tx: Transaction, route: CopyRoute) -> frozenset[str]:
+    """Return the keys of the instances with a run of which none succeeded, or a later one has begun an effect since.
 
-    Such an attempt may have left something else than the success before it has made.
+    Such a run may have left something else than the success before it has made. Read are the runs that did not succeed.
     """
-    of_instance = sa.select(run.c.instance_key, sa.func.max(run.c.attempt)).group_by(run.c.instance_key)
-    newest_of = of_instance.where(route.is_of)
-    has_begun = sa.exists().where(item.c.run_id == run.c.run_id)
-    well = newest_of.where(is_one_of(run.c.status, RunStatus.SUCCEEDED))
-    begun = dict(tx.execute(newest_of.where(run.c.status != RunStatus.SUCCEEDED, has_begun)).tuples().all())
-    return frozenset(key for key, attempt in tx.execute(well).tuples() if attempt > begun.get(key, 0))
+    later = run.alias("later")
+    has_begun = sa.exists().where(item.c.run_id == run.c.run_id).correlate(run)
+    makes_up = sa.or_(later.c.attempt > run.c.attempt, ~has_begun)
+    of_instance = (later.c[name] == run.c[name] for name in _KEY)
+    is_finished = sa.exists().where(*of_instance, later.c.status == RunStatus.SUCCEEDED, makes_up)
+    found: set[str] = set()
+    # An index each. Asked for distinct keys, SQLite reads all runs in their order instead.
+    for statuses in (OPEN, FAILURES, (RunStatus.SKIPPED,)):
+        where = (route.is_of, is_one_of(run.c.status, *statuses), ~is_finished)
+        found |= set(tx.execute(sa.select(run.c.instance_key).where(*where)).scalars())
+    return frozenset(found)
 
 
 def skipped_keys(tx: Transaction, route: CopyRoute, code: str) -> frozenset[str]:

@@ -68,6 +68,9 @@ run = sa.Table(
         "ix_run_succeeded_key", "entity", "life_cycle", "cluster", "instance_key", where="status = 'succeeded'"
     ),
     partial_index("ix_run_failed", "entity", "life_cycle", "cluster", "instance_key", where=_FAILED),
+    partial_index(  # finds what is to be looked at again in a history of any length
+        "ix_run_skipped", "entity", "life_cycle", "cluster", "instance_key", "attempt", where="status = 'skipped'"
+    ),
     partial_index("ix_run_retry_at", "retry_at", where="retry_at IS NOT NULL"),
     sa.Index("ix_run_job", "process_id", "mode", "run_id"),
     sa.Index("ix_run_target_batch_id", "target_batch_id"),

@@ -1,0 +1,85 @@
+"""Instances without a record, found by counting the records: what is done costs no look at each instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from toolkit.el import InstanceSequence, format_instant
+from toolkit.el.frequency import Unit
+
+_DAY, _HOUR, _MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
+_PARTS = 32
+"""A period in which a record is missing is counted again in so many parts."""
+_FEW = 1024
+"""The records of so many instances are read at once, instead of counted."""
+
+Count = Callable[[str, str], int]
+
+
+class RecordedInstances(Protocol):
+    """Records of the instances of one action; keys are compared as text, from the first (included) to the end."""
+
+    def count(self, first: str, end: str, times: tuple[str, ...]) -> int:
+        """Return how many instances are recorded whose key ends with one of these times and `Z`; empty: with any."""
+        ...
+
+    def keys(self, first: str, end: str) -> Container[str]:
+        """Return the keys that are recorded."""
+        ...
+
+
+def unrecorded(
+    sequence: InstanceSequence, first: datetime, end: datetime, recorded: RecordedInstances
+) -> Iterator[datetime]:
+    """Yield the instances of [first, end) that have no record, oldest first.
+
+    A period with as many records as instances has nothing to find. That holds for records of the sequence's own times
+    only, so that a frequency whose times are not those of each day is read in full, a piece at a time.
+    """
+    places, times = sequence.positions(first, end), _times(sequence)
+    if times is None or len(places) <= _FEW:
+        parts = _divided(places, _FEW)
+    else:
+        parts = _incomplete(sequence, places, lambda one, other: recorded.count(one, other, times))
+    for part in parts:
+        known = recorded.keys(*_keys(sequence, part))
+        yield from (each for each in map(sequence.__getitem__, part) if format_instant(each) not in known)
+
+
+def _incomplete(sequence: InstanceSequence, places: range, count: Count) -> Iterator[range]:
+    """Yield the parts of a period in which records are missing; each is short, or has no record at all."""
+    for part in _divided(places, max(_FEW, -(-len(places) // _PARTS))):
+        found = count(*_keys(sequence, part))
+        if found == len(part):
+            continue
+        if found == 0 or len(part) <= _FEW:
+            yield part
+        else:
+            yield from _incomplete(sequence, part, count)
+
+
+def _divided(places: range, length: int) -> Iterator[range]:
+    return (places[at : at + length] for at in range(0, len(places), length))
+
+
+def _keys(sequence: InstanceSequence, part: range) -> tuple[str, str]:
+    """Return the first key of a part, and the first that is too late."""
+    return format_instant(sequence[part[0]]), format_instant(sequence[part[-1]] + _MINUTE)
+
+
+def _times(sequence: InstanceSequence) -> tuple[str, ...] | None:
+    """Return how the keys of a sequence end, without `Z`: with these minutes, or hours and minutes; empty: with any.
+
+    None: the times are not the same on each day.
+    """
+    frequency, step = sequence.frequency, sequence.frequency.elapsed
+    if frequency.unit is Unit.DAYS and sequence.timezone == "UTC":
+        step = frequency.count * _DAY
+    if step is None or _DAY % step:
+        return None
+    if step == _MINUTE:
+        return ()
+    cycle, length = (_DAY, len("HH:MM")) if _HOUR % step else (_HOUR, len("MM"))
+    return tuple(sorted(format_instant(sequence.start + step * at)[-1 - length : -1] for at in range(cycle // step)))
