@@ -124,19 +124,19 @@ class CommitSlots:
             slot, left = until(deadline, lambda: self.ledger.write(lambda tx: self._acquire(tx, gone)))
             if slot.fence is not None:
                 return slot.fence, left
+            if time.monotonic() > deadline:
+                raise SlotLost(table=self.table.name)
             self._wait(gone, deadline)
 
     def _wait(self, gone: set[str], deadline: float) -> None:
         """Wait until it is worth asking for the slot; a holder that has ended for certain is added to those gone."""
-        while True:
+        while time.monotonic() <= deadline:
             view = until(deadline, lambda: self.ledger.read(lambda tx: self._view(tx, gone)))
             if view.is_worth_asking:
                 return
             if self.is_gone(view.holder):
                 gone.add(view.holder)
                 return
-            if time.monotonic() > deadline:
-                raise SlotLost(table=self.table.name)
             seconds = _NEXT_POLL_SECONDS if view.is_next else _POLL_SECONDS
             time.sleep(seconds * (0.5 + random.random()))  # noqa: S311 - jitter
 

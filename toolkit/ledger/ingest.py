@@ -256,7 +256,9 @@ def acquire_slot(tx: Transaction, table: str, process: str, gone: Collection[str
 def view_slot(tx: Transaction, table: str, process: str, gone: Collection[str]) -> SlotView:
     """Look at a slot without a lock: processes that wait do so often, and ask when it is worth it."""
     now = tx.now()
-    found = tx.execute(sa.select(ingest_slot).where(_SLOT.table_name == table)).mappings().one()
+    found = tx.execute(sa.select(ingest_slot).where(_SLOT.table_name == table)).mappings().first()
+    if found is None:  # the ledger was made anew
+        return SlotView(holder="", is_next=False, is_worth_asking=True)
     is_free, is_first = _openings(found, process, gone, now)
     is_next = found["next"] == process
     is_kept = is_next and found["next_expires_at"] > now + WAITING / 2

@@ -16,7 +16,7 @@ from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
 from toolkit.ingest.errors import CommitConflict, LocationIsShared, StoreFailed
 from toolkit.ingest.iceberg import IcebergCatalog
 from toolkit.ingest.iceberg_table import IcebergTable
-from toolkit.ingest.port import DataFile, UnreferencedFile
+from toolkit.ingest.port import DataFile, FileMerge, UnreferencedFile
 
 HOUR = timedelta(hours=1)
 
@@ -37,7 +37,7 @@ def with_commits(catalog: IcebergCatalog, number: int, name: str = "clicks") -> 
 def merged_file(table: IcebergTable, old: Sequence[DataFile], name: str) -> DataFile:
     """Return the merge of files, as another machine writes it."""
     (merge,) = table.merges([old], name)
-    (again,) = pickle.loads(pickle.dumps([merge]))  # noqa: S301 - our own
+    again: FileMerge = pickle.loads(pickle.dumps(merge))  # noqa: S301 - our own
     return again.written()
 
 

@@ -104,3 +104,21 @@ def test_times_are_those_of_the_database(ledger: Ledger) -> None:
     found = ledger.read(lambda tx: ingest.oldest_intention(tx, TABLE))
     assert found is not None
     assert abs(datetime.now(UTC) - found) < MINUTE
+
+
+def test_a_process_that_waits_asks_when_it_may_get_something(ledger: Ledger) -> None:
+    def is_worth_asking(process: str, of: Ledger = ledger, gone: Collection[str] = ()) -> bool:
+        return of.read(lambda tx: ingest.view_slot(tx, TABLE, process, gone)).is_worth_asking
+
+    assert is_worth_asking("a")
+    _slot(ledger, "a")
+    assert is_worth_asking("b")  # the place after its holder
+    _slot(ledger, "b")
+    assert [is_worth_asking(each) for each in "bc"] == [False, False]
+    assert is_worth_asking("b", gone={"a"})
+    assert not is_worth_asking("c", gone={"a"})
+    later = _later(ledger, ingest.WAITING * 0.75)
+    assert [is_worth_asking(each, later) for each in "bc"] == [True, False]  # its place lapses soon
+    assert is_worth_asking("c", _later(ledger, ingest.WAITING * 2))
+    ledger.write(lambda tx: ingest.release_slot(tx, TABLE, "a", 1))
+    assert [is_worth_asking(each) for each in "bc"] == [True, False]
