@@ -305,3 +305,24 @@ def test_a_repo_without_a_target_is_told_what_is_missing(tmp_path: Path, capsys:
     repo = make_tiny_repo(tmp_path)
     assert run_app(replication.app, ["--all", "--config-repo", str(repo.path), "--time", NOMINAL]) == 2
     assert "no feed has a cluster with type: target" in capsys.readouterr().err
+
+
+@pytest.mark.extended
+def test_old_instances_that_the_source_never_had_are_not_waited_for_and_are_copied_once_they_are_there(
+    copying: Replication,
+) -> None:
+    two_weeks_later, source = "2026-03-15T00:00Z", copying.sources["primary"]
+    code, planned = copying.run("--dry-run", time=two_weeks_later)
+    assert (code, {item["instance"] for item in planned["items"]}) == (75, {*KEYS, "2026-03-01T03:00Z"})
+    code, result = copying.run(time=two_weeks_later)
+    assert (code, [each[:2] for each in outcomes(result)]) == (
+        75,
+        [(key, "done") for key in (*KEYS, "2026-03-01T03:00Z")],
+    )
+    (note,) = [each["notes"] for each in result["instances"] if each["notes"]]
+    what = "77 instances before 2026-03-04T09:00Z were never copied and are not on primary"
+    assert note == [f"{what}: each is copied once it is there"]
+    assert sum(each["waiting"] is not None for each in result["instances"]) == 256
+    source.fill({f"clicks/2026-03-02-16/{name}": b"x" for name in ("part-0", "_SUCCESS")})
+    _, result = copying.run(time=two_weeks_later)
+    assert outcomes(result) == [("2026-03-02T16:00Z", "done", None)]

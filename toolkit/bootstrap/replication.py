@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.copy_limits import CopyLimits
 from toolkit.actions.hold_watch import NoNewHolds
 from toolkit.actions.selection import NothingChosen
+from toolkit.availability.dated_listing import DatedListing
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.el import ElError, parse_instant
@@ -24,8 +25,8 @@ from toolkit.ledger.runs.route_keys import CopyRoute
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.due_copies import CopyRecords
-from toolkit.planning.history import unrecorded
-from toolkit.planning.replication import Range, Route, routes
+from toolkit.planning.history import gaps, unrecorded
+from toolkit.planning.replication import Range, Route, Side, routes
 from toolkit.replication.action import ReplicationAction
 from toolkit.replication.planner import SOURCE_EVICTED
 from toolkit.replication.resolve import ReplicationResolver
@@ -34,8 +35,9 @@ from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, Un
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
+    from toolkit.el.periods import Span
     from toolkit.entities import Cluster, Feed
-    from toolkit.ledger.database import Ledger
+    from toolkit.ledger.database import Ledger, Transaction
     from toolkit.ledger.manifests import Manifest
     from toolkit.replication.targets import ReplicationResult
     from toolkit.runs.stop import StopSignal
@@ -135,6 +137,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         clock=context.retention_clock,
         wanted=wanted,
         records=partial(copy_records, context.use.ledger),
+        listed=partial(_listed, context),
         holds=(*repository.holds, *context.holds.as_entities),
         rehash=own.rehash,
     )
@@ -154,6 +157,13 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
     return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), content=content)
 
 
+def _listed(context: ActionContext, side: Side, periods: Sequence[Span]) -> Collection[datetime]:
+    """Return the instances of some periods that have anything at a side."""
+    base = side.base_for_reading
+    system = context.look(context.process).stores(base)
+    return DatedListing(sequence=side.instances, template=side.template, base=base, system=system).instants(periods)
+
+
 def copied_keys(ledger: Ledger | None, feed: str, target: str, source: str) -> frozenset[str]:
     """The instances that the ledger has as copied; without one none are."""
     if ledger is None:
@@ -166,10 +176,14 @@ def copy_records(ledger: Ledger | None, feed: str, target: str, source: str) -> 
     if ledger is None:
         return CopyRecords()
     route = CopyRoute(feed=feed, target=target, source=source)
+
+    def runs(tx: Transaction) -> RecordedRuns:
+        return RecordedRuns(tx=tx, subject=route.subject)
+
     return CopyRecords(
-        unrecorded=lambda sequence, first, end: ledger.read(
-            lambda tx: tuple(unrecorded(sequence, first, end, RecordedRuns(tx=tx, subject=route.subject)))
-        ),
+        unrecorded=lambda of, first, end: ledger.read(lambda tx: tuple(unrecorded(of, first, end, runs(tx)))),
+        gaps=lambda of, first, end: ledger.read(lambda tx: tuple(gaps(of, first, end, runs(tx)))),
+        recorded=lambda keys: ledger.read(lambda tx: runs(tx).among(keys)),
         unfinished=lambda: ledger.read(lambda tx: route_keys.unfinished_keys(tx, route)),
         skipped=lambda: ledger.read(lambda tx: route_keys.skipped_keys(tx, route, SOURCE_EVICTED)),
         evicted=partial(evicted_of, ledger, feed, target),

@@ -189,7 +189,7 @@ class Pulls:
         uris = [uri_of(feed, side.cluster) for side in (source, target)]
         records = self.records(feed.name, target.cluster.name, source.cluster.name)
         due = DueCopies(route=route, nominal=self.nominal, clock=self.clock, wanted=self.wanted, records=records)
-        for instant in due.instants():
+        for instant in due.found().instants:
             yield TableTarget(
                 feed=feed.name,
                 cluster=target.cluster.name,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -25,27 +26,56 @@ class RecordedInstances(Protocol):
         """Return how many instances are recorded whose key ends with one of these times and `Z`; empty: with any."""
         ...
 
-    def keys(self, first: str, end: str) -> Container[str]:
+    def keys(self, first: str, end: str) -> Collection[str]:
         """Return the keys that are recorded."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gap:
+    """Period in which instances have no record.
+
+    Attributes:
+        first: its first instance.
+        end: no instance at or after it.
+        missing: so many have none.
+    """
+
+    first: datetime
+    end: datetime
+    missing: int
+
+
+def gaps(sequence: InstanceSequence, first: datetime, end: datetime, recorded: RecordedInstances) -> Iterator[Gap]:
+    """Yield the periods of [first, end) in which a record is missing, oldest first: short ones, or without any record.
+
+    A period with as many records as instances has nothing to find. That holds for records of the sequence's own times
+    only, so that a frequency whose times are not those of each day is read in full, a piece at a time.
+    """
+    for part in _parts(sequence, first, end, recorded):
+        known = recorded.keys(*_keys(sequence, part))
+        missing = sum(1 for _ in _missing(sequence, part, known)) if known else len(part)
+        if missing:
+            yield Gap(first=sequence[part[0]], end=sequence[part[-1]] + _MINUTE, missing=missing)
 
 
 def unrecorded(
     sequence: InstanceSequence, first: datetime, end: datetime, recorded: RecordedInstances
 ) -> Iterator[datetime]:
-    """Yield the instances of [first, end) that have no record, oldest first.
+    """Yield the instances of [first, end) that have no record, oldest first; see `gaps`."""
+    for part in _parts(sequence, first, end, recorded):
+        yield from _missing(sequence, part, recorded.keys(*_keys(sequence, part)))
 
-    A period with as many records as instances has nothing to find. That holds for records of the sequence's own times
-    only, so that a frequency whose times are not those of each day is read in full, a piece at a time.
-    """
+
+def _missing(sequence: InstanceSequence, part: range, known: Container[str]) -> Iterator[datetime]:
+    return (each for each in map(sequence.__getitem__, part) if format_instant(each) not in known)
+
+
+def _parts(sequence: InstanceSequence, first: datetime, end: datetime, recorded: RecordedInstances) -> Iterator[range]:
     places, times = sequence.positions(first, end), _times(sequence)
     if times is None or len(places) <= _FEW:
-        parts = _divided(places, _FEW)
-    else:
-        parts = _incomplete(sequence, places, lambda one, other: recorded.count(one, other, times))
-    for part in parts:
-        known = recorded.keys(*_keys(sequence, part))
-        yield from (each for each in map(sequence.__getitem__, part) if format_instant(each) not in known)
+        return _divided(places, _FEW)
+    return _incomplete(sequence, places, lambda one, other: recorded.count(one, other, times))
 
 
 def _incomplete(sequence: InstanceSequence, places: range, count: Count) -> Iterator[range]:

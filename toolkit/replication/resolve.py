@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
+from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.target_resolution import of_route, resolved
 from toolkit.actions.validation import FeedValidation
 from toolkit.el import format_instant, shift
@@ -20,12 +21,15 @@ from toolkit.planning.due_copies import CopyRecords, DueCopies
 from toolkit.planning.replication import NotReplicated, Range, Route, Side
 from toolkit.planning.retention import holding
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
+from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.actions.runner import Targets
+    from toolkit.el.periods import Span
     from toolkit.entities import Feed
     from toolkit.planning.retention import RetentionClock
 
+Remark: TypeAlias = "TargetPlan[NoTarget, UnitItem, ReplicationDetail]"
 ReplicationTargets: TypeAlias = "Targets[ReplicationTarget, UnitItem, ReplicationDetail]"
 
 _MEGABYTE = 1_000_000
@@ -40,6 +44,7 @@ class ReplicationResolver:
         nominal: of the run.
         clock: of the target's retention; None: what it would evict is there and wanted.
         records: of the runs of a route (feed, target, source).
+        listed: the instances of a side in some periods that have anything there; None: nobody lists.
         wanted: which instances.
         holds: of the repo and the ledger: nothing is removed of an instance that one covers.
         only: the keys that are looked at on a route (feed, target, source); None: all.
@@ -50,16 +55,21 @@ class ReplicationResolver:
     clock: RetentionClock | None
     wanted: Range
     records: Callable[[str, str, str], CopyRecords] = lambda *_: CopyRecords()
+    listed: Callable[[Side, Sequence[Span]], Collection[datetime]] | None = None
     only: Callable[[str, str, str], frozenset[str] | None] = lambda *_: None
     rehash: bool = False
     holds: tuple[Hold, ...] = ()
 
     def resolve(self, routes: Iterable[Route], *, must_all_work: bool) -> ReplicationTargets:
         """The instances of all routes; arguments and errors as of `resolved`."""
-        chosen = [(of_route(each, self.nominal), partial(self._targets, each)) for each in routes]
-        return resolved(chosen, ReplicationDetail, refusal="not_replicated", must_all_work=must_all_work)
+        remarks: list[Remark] = []
+        chosen = [(of_route(each, self.nominal), partial(self._targets, each, remarks.append)) for each in routes]
+        found: ReplicationTargets = resolved(
+            chosen, ReplicationDetail, refusal="not_replicated", must_all_work=must_all_work
+        )
+        return replace(found, settled=(*found.settled, *remarks))
 
-    def _targets(self, route: Route) -> Iterator[ReplicationTarget]:
+    def _targets(self, route: Route, remark: Callable[[Remark], None]) -> Iterator[ReplicationTarget]:
         feed = route.feed
         if feed.is_table:
             raise NotReplicated(feed=feed.name, why=_TABLE)
@@ -68,13 +78,27 @@ class ReplicationResolver:
         rules = replace(rules_of(feed), rehash=self.rehash)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
         only = self.only(*names)
-        due = DueCopies(
-            route=route, nominal=self.nominal, clock=self.clock, wanted=self.wanted, records=self.records(*names)
-        )
-        for instant in due.instants():
+        for instant in self._found(route, self.records(*names), remark):
             if only is not None and format_instant(instant) not in only:
                 continue
             yield self._target(route, instant, rules)
+
+    def _found(self, route: Route, records: CopyRecords, remark: Callable[[Remark], None]) -> tuple[datetime, ...]:
+        """Return the instances to look at; of older ones that are not at the source, or not to be found, say so."""
+        listed = None if self.listed is None else partial(self.listed, route.source)
+        due = DueCopies(
+            route=route, nominal=self.nominal, clock=self.clock, wanted=self.wanted, records=records, listed=listed
+        )
+        plan: Remark = TargetPlan(target=of_route(route, self.nominal), detail=ReplicationDetail())
+        try:
+            found = due.found()
+        except StorageError as error:
+            remark(replace(plan, failed=Problem(code=error.code, message=f"older instances cannot be listed: {error}")))
+            return replace(due, listed=lambda _: ()).found().instants
+        if found.absent and found.recent_from is not None:
+            what = f"{found.absent} instances before {format_instant(found.recent_from)} were never copied and are not"
+            remark(replace(plan, notes=(f"{what} on {route.source.cluster.name}: each is copied once it is there",)))
+        return found.instants
 
     def _target(self, route: Route, instant: datetime, rules: CopyRules) -> ReplicationTarget:
         feed, source, target = route.feed, route.source, route.target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
@@ -131,14 +132,14 @@ def test_the_same_instances_are_looked_at_as_by_all_records(ledger: Ledger) -> N
             records = copy_records(ledger, "clicks", "backup", "primary")
             due = DueCopies(route=route, nominal=NOMINAL, clock=CLOCK, wanted=wanted, records=records)
             with executed(ledger) as statements:
-                found = list(due.instants())
+                found = list(due.found().instants)
             assert found == expected(route, wanted, stored), (seed, wanted, properties)
             assert scans(ledger, statements) == []
 
 
 def test_without_records_all_are_looked_at_that_the_delay_is_over_for() -> None:
     due = DueCopies(route=route_of(), nominal=NOMINAL, clock=CLOCK, wanted=Range(), records=CopyRecords())
-    found = list(due.instants())
+    found = list(due.found().instants)
     assert (len(found), found[0], found[-1]) == (39, START, START + 38 * HOUR)
 
 
@@ -151,5 +152,28 @@ def test_a_million_instances_that_are_recorded_are_not_made_one_by_one() -> None
 
     route, nominal = route_of("minutes(1)"), START + timedelta(minutes=1_000_000)
     due = DueCopies(route=route, nominal=nominal, clock=None, wanted=Range(), records=CopyRecords(unrecorded=nothing))
-    assert len(list(due.instants())) == 6 * 60 - 90 + 1
+    assert len(list(due.found().instants)) == 6 * 60 - 90 + 1
     assert made == [(START, nominal - 6 * HOUR)]
+
+
+def test_old_instances_without_a_run_are_those_that_are_listed(ledger: Ledger) -> None:
+    route, nominal = route_of("minutes(5)", **{"feed.late.allowed": False}), START + 4_000 * timedelta(minutes=5)
+    instants = [START + number * timedelta(minutes=5) for number in range(4_000)]
+    of = {"life_cycle": LifeCycle.REPLICATION, "entity": "clicks", "cluster": "backup", "counterpart": "primary"}
+    missing = {3, 500, 501, 502, 3_000, 3_900}
+    rows = [row(each, 1, RunStatus.SUCCEEDED, **of) for at, each in enumerate(instants) if at not in missing]
+    rows += [row(instants[502], 1, RunStatus.WAITING, **of)]
+    with ledger.engine.begin() as connection:
+        connection.execute(sa.insert(run), rows)
+    listings: list[tuple[datetime, datetime]] = []
+
+    def listed(periods: Sequence[tuple[datetime, datetime]]) -> set[datetime]:
+        listings.extend(periods)
+        return {instants[3], instants[4], instants[501]}
+
+    records = copy_records(ledger, "clicks", "backup", "primary")
+    due = DueCopies(route=route, nominal=nominal, clock=None, wanted=Range(), records=records, listed=listed)
+    found = due.found()
+    assert found.instants == (instants[3], instants[501], instants[502], instants[3_900])
+    assert (found.absent, found.recent_from) == (2, instants[4_000 - 17 - 256])
+    assert all(end - first <= 1_024 * timedelta(minutes=5) for first, end in listings)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from typing_extensions import override
 
-from toolkit.ledger.database import Transaction
+from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.instances import within
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
 from toolkit.ledger.tables import run
@@ -38,5 +39,16 @@ class RecordedRuns(RecordedInstances):
     def keys(self, first: str, end: str) -> frozenset[str]:
         return frozenset(self.tx.execute(sa.select(run.c.instance_key).where(*self._of_span(first, end))).scalars())
 
+    def among(self, keys: Collection[str]) -> frozenset[str]:
+        """Return which of the keys are recorded."""
+        found: set[str] = set()
+        for chunk in in_chunks(keys):
+            where = (*within(self._span(min(chunk), max(chunk) + "~")), run.c.instance_key.in_(chunk))
+            found |= set(self.tx.execute(sa.select(run.c.instance_key).where(*where)).scalars())
+        return frozenset(found)
+
+    def _span(self, first: str, end: str) -> InstanceSpan:
+        return InstanceSpan(subject=self.subject, start_key=first, end_key=end)
+
     def _of_span(self, first: str, end: str) -> list[sa.ColumnElement[bool]]:
-        return [*within(InstanceSpan(subject=self.subject, start_key=first, end_key=end)), run.c.attempt == 1]
+        return [*within(self._span(first, end)), run.c.attempt == 1]
