@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.unit.programs.calls import LOCAL, a_call, never
+from tests.e2e.spark_site import SETTINGS, SparkSite
+from tests.unit.programs.calls import LOCAL, never
 from toolkit.entities import Credential, Engine, SparkAttributes, Workflow
 from toolkit.programs.left_over import processes_of
-from toolkit.programs.opening import ENGINES
+from toolkit.programs.opening import ENGINES, opened_engines
 from toolkit.programs.port import StepCall, StepEnd, StepMark
 from toolkit.runs.errors import Stopped
 
 pytestmark = pytest.mark.slow
 
-SETTINGS: dict[str, str | int | float | bool] = {
-    "spark.ui.enabled": False,
-    "spark.sql.shuffle.partitions": 1,
-    "spark.driver.extraJavaOptions": "-Dfile.encoding=ISO-8859-1",  # what a site may have
-}
 NASTY = "ab'\"`\\;-/*\n\r\t${}u0 é\u2028\U0001f600%_"
 
 
+@pytest.fixture(scope="module")
+def sharing(java_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSite]:
+    """The engines of a run, whose steps share an application."""
+    with opened_engines() as engines:
+        yield SparkSite(engines=engines, directory=tmp_path_factory.mktemp("shared"), java_home=java_home)
+
+
+@pytest.fixture(params=[pytest.param("own", marks=pytest.mark.extended), "shared"])
+def site(request: pytest.FixtureRequest, java_home: Path, tmp_path: Path) -> SparkSite:
+    """A site whose steps of SQL have applications of their own, or share one."""
+    if request.param == "own":
+        return SparkSite(engines=ENGINES, directory=tmp_path, java_home=java_home)
+    found: SparkSite = request.getfixturevalue("sharing")
+    return found
+
+
 def call_of(directory: Path, java_home: Path, engine: Engine, script: str, **changes: object) -> StepCall:
-    path = directory / "script"
-    path.write_text(script, encoding="utf-8")
-    environment = {**os.environ, "JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1"}
-    workflow = Workflow(spark=SparkAttributes(conf=SETTINGS))
-    call = a_call(directory, path, engine=engine, environment=environment, workflow=workflow)
-    return replace(call, **changes)  # type: ignore[arg-type]  # the fields' own names
+    site = SparkSite(engines=ENGINES, directory=directory, java_home=java_home)
+    return site.call(script, engine=engine, **changes)
 
 
 def run(call: StepCall) -> tuple[StepEnd, list[StepMark]]:
@@ -42,7 +50,7 @@ def run(call: StepCall) -> tuple[StepEnd, list[StepMark]]:
     return ENGINES[call.engine].run(call, marks.append, never), marks
 
 
-def test_no_text_of_a_property_leaves_its_place_in_sql(tmp_path: Path, java_home: Path) -> None:
+def test_no_text_of_a_property_leaves_its_place_in_sql(site: SparkSite, tmp_path: Path) -> None:
     """The oracle is Spark itself: what it read of each text, as a string and as a name."""
     rng = random.Random(15)  # noqa: S311 - texts, not keys
     values = ["'; DROP TABLE x; --", "\\", "\\'", "${env:HOME}", "*/", "\\u0041", "`", "``", "\\%"]
@@ -57,7 +65,7 @@ INSERT OVERWRITE DIRECTORY '${{out}}/names' USING json SELECT {named}
 """
     out = {"out": str(tmp_path / "out 'put'")}
 
-    end, marks = run(call_of(tmp_path, java_home, Engine.SPARK_SQL, script, properties={**properties, **out}))
+    end, marks = site.run(site.call(script, properties={**properties, **out}))
 
     assert end.succeeded, end
     assert (end.application or "").startswith("local-")
@@ -77,11 +85,11 @@ INSERT OVERWRITE DIRECTORY '${{out}}/names' USING json SELECT {named}
     ],
 )
 def test_the_failing_statement_is_named_with_its_line(
-    tmp_path: Path, java_home: Path, statement: str, message: str, *, may_retry: bool | None
+    site: SparkSite, tmp_path: Path, statement: str, message: str, *, may_retry: bool | None
 ) -> None:
     script = f"SELECT 1;\n\n-- why\n{statement};\nINSERT OVERWRITE DIRECTORY '{tmp_path}/never' USING json SELECT 1"
 
-    end, _ = run(call_of(tmp_path, java_home, Engine.SPARK_SQL, script))
+    end, _ = site.run(site.call(script))
 
     assert end.exit_code == 1
     assert end.message.startswith("statement 2 of 3, line 4, failed: ")

@@ -73,7 +73,9 @@ REMOVES_ITS_OWN_FILES = {
     "toolkit/migration/new_files.py": "a config repo that was not finished",
     "toolkit/plain_files.py": "a file beside the one that it replaces",
     "toolkit/programs/log_folder.py": "folders of logs",
+    "toolkit/programs/shared_session.py": "its own directory, with the socket",
     "toolkit/programs/spark_sql.py": "a step's own files",
+    "toolkit/programs/step_log.py": "the note of a step that has ended",
     "toolkit/programs/supervisor.py": "a step's own files",
 }
 MUTANT = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -35,7 +36,7 @@ from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
-from toolkit.programs.opening import ENGINES, end_left_over
+from toolkit.programs.opening import ENGINES, end_left_over, opened_engines
 from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
 from toolkit.storage import RealPlaces
@@ -83,9 +84,21 @@ def run_processes(
     clock: Clock,
     process: StopSignal,
     progress: Progress,
-    engines: Mapping[Engine, StepEngine] = ENGINES,
+    engines: Mapping[Engine, StepEngine] | None = None,
 ) -> ProcessResult:
     """A process run, from the options to the result; arguments and errors are those of `run_action`."""
+    with opened_engines() if engines is None else nullcontext(engines) as opened:
+        return _run_processes(own, options, clock, process, progress, opened)
+
+
+def _run_processes(
+    own: ProcessOptions,
+    options: ActionOptions,
+    clock: Clock,
+    process: StopSignal,
+    progress: Progress,
+    engines: Mapping[Engine, StepEngine],
+) -> ProcessResult:
     wired: list[ProcessWiring] = []
 
     def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:

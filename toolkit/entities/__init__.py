@@ -47,6 +47,7 @@ from toolkit.entities.vocabulary import (
     RetentionPolicy,
     RetentionType,
     RetryPolicy,
+    SparkSessionUse,
 )
 from toolkit.entities.workflow import LateProcess, Retry, SparkAttributes, Step, Workflow
 from toolkit.entities.yaml_location import Pointer, TextSpan
@@ -134,6 +135,7 @@ __all__ = [
     "SchemaName",
     "Selection",
     "SparkAttributes",
+    "SparkSessionUse",
     "Step",
     "TextSpan",
     "UnknownName",

@@ -132,6 +132,15 @@ class Prepare(StrEnum):
     """Removes it, with its availability flag."""
 
 
+class SparkSessionUse(StrEnum):
+    """Spark application of the steps of a process that are scripts of SQL."""
+
+    SHARED = "shared"
+    """One for the instances that a run of feedctl works at, each in a session of its own."""
+    OWN = "own"
+    """One for each step."""
+
+
 class Engine(StrEnum):
     """Program that runs a workflow."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from toolkit.el import Frequency
 from toolkit.entities.datasource import Credential
 from toolkit.entities.values import Properties
-from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy
+from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy, SparkSessionUse
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,6 +18,7 @@ class SparkAttributes:
         conf: Spark settings.
         options: further options of spark-submit, as they are (Falcon's spark-opts).
         args: arguments after the input and output paths.
+        session: of scripts of SQL; None: shared where that can be.
     """
 
     master: str | None = None
@@ -28,6 +29,7 @@ class SparkAttributes:
     conf: Properties = field(default_factory=dict)
     options: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
+    session: SparkSessionUse | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

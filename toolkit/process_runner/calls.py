@@ -12,8 +12,8 @@ from toolkit.planning.process_properties import FilterForm, partition_filter, pa
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.staging_places import as_written
 from toolkit.process_runner.targets import libraries_of
-from toolkit.process_runner.updates import OUTLETS, outlets_file
-from toolkit.programs.port import StepCall
+from toolkit.process_runner.updates import outlets_file
+from toolkit.programs.port import OUTLETS, StepCall
 
 if TYPE_CHECKING:
     from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite

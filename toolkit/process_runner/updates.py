@@ -20,7 +20,7 @@ from toolkit.planning.dataset_aliases import AmbiguousAlias
 from toolkit.printable import on_one_line
 from toolkit.process_runner.output_digest import output_digest
 from toolkit.process_runner.targets import PREPARE
-from toolkit.programs.port import NOTHING_CHANGED, StepEnd
+from toolkit.programs.port import NOTHING_CHANGED, OUTLETS, StepEnd
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from toolkit.planning.process_io import PlannedOutput
     from toolkit.process_runner.targets import ProcessPlan
 
-OUTLETS = "FEEDCTL_OUTLETS"
-"""Variable of a step's environment: the file in which it may list what it has updated, one name or URI a line."""
 MOST_BYTES = 1 << 20
 """Longest file of outlets."""
 _NAMED = 5

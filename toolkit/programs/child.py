@@ -233,7 +233,7 @@ def _order(program: Program, call: StepCall) -> dict[str, object]:
         "environment": {**own, **program.variables, **program.secrets, **_marks(call)},
         "directory": str(call.directory),
         "log": str(call.log),
-        "secrets": _secret_lines(program),
+        "secrets": secret_lines(program),
         "application": program.application,
         "grace_seconds": call.grace_seconds,
         "quiet_seconds": call.quiet_seconds,
@@ -249,12 +249,13 @@ def _marks(call: StepCall) -> dict[str, str]:
 
 def masked(text: str, program: Program) -> str:
     """Return a text of a step with `***` for the secrets of its program, as its log has them."""
-    for secret in sorted(_secret_lines(program), key=len, reverse=True):
+    for secret in sorted(secret_lines(program), key=len, reverse=True):
         text = text.replace(secret, "***")
     return text
 
 
-def _secret_lines(program: Program) -> list[str]:
+def secret_lines(program: Program) -> list[str]:
+    """Return the texts that stay out of the log of a program."""
     lines = {line.strip() for text in program.secrets.values() for line in text.splitlines()}
     return [line for line in lines if len(line) >= _SHORTEST_SECRET]
 

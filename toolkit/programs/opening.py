@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from toolkit.entities import Cluster, Engine, Workflow
 from toolkit.programs.command import CommandEngine
 from toolkit.programs.left_over import end_processes
 from toolkit.programs.log_folder import UnsafeLog, opened_log
 from toolkit.programs.port import GRACE_SECONDS, StepEngine, StepMark
+from toolkit.programs.shared_sql import SharedSqlEngine
 from toolkit.programs.spark_sql import SparkSqlEngine
 from toolkit.programs.spark_submit import SparkSubmitEngine
-from toolkit.programs.step_log import tag_of
+from toolkit.programs.step_log import noted_session, session_tag, tag_of
 from toolkit.programs.submission import APPLICATION, end_application, end_tagged, where
 
 ENGINES: Mapping[Engine, StepEngine] = {
@@ -22,6 +24,16 @@ ENGINES: Mapping[Engine, StepEngine] = {
     Engine.SPARK_SQL: SparkSqlEngine(),
 }
 """Engine of a step by the name in its entity; `not_implemented` refuses the others, which are Falcon's."""
+
+
+@contextmanager
+def opened_engines() -> Iterator[Mapping[Engine, StepEngine]]:
+    """Yield the engines of one run, whose steps may share Spark applications; these end with it."""
+    shared = SharedSqlEngine(ENGINES[Engine.SPARK_SQL])
+    try:
+        yield {**ENGINES, Engine.SPARK_SQL: shared}
+    finally:
+        shared.close()
 
 
 def end_left_over(
@@ -35,7 +47,8 @@ def end_left_over(
     """End what a dead runner left of a step on this machine, its application too; returns when it is gone.
 
     YARN is asked which applications carry the tag of the step, and only those are ended. A driver of a standalone
-    master, which knows no tags, is ended when the step's own log has it.
+    master, which knows no tags, is ended when the step's own log has it. An application that the step shared is ended
+    with all that it runs, since it lives without its runner.
 
     Args:
         mark: computed for the step; the application that the ledger has only says that there may be one.
@@ -48,10 +61,12 @@ def end_left_over(
         processes that could not be ended: the step must not be tried again now.
     """
     left = end_processes(mark.log, grace_seconds=grace_seconds)
+    if shared := noted_session(mark.log):
+        left |= end_processes(shared, grace_seconds=grace_seconds)
     logged = _application(mark)
     named = mark.application or logged or ""
     if named.startswith("application_"):
-        end_tagged(tag_of(mark.log), named=named, environment=environment)
+        end_tagged(tag_of(mark.log), session_tag(mark.log), named=named, environment=environment)
     elif logged:
         master, _ = where(cluster, workflow)
         end_application(logged, master=master, environment=environment)

@@ -1,7 +1,8 @@
 """The engine `spark_sql`: a script of statements on Spark SQL, with the properties of the instance in their places.
 
-A child of its own by spark-submit, though starting one takes seconds: its memory, its log and its end are its own, and
-a cluster's driver can run elsewhere. The script is read, and refused, before that.
+An application of its own by spark-submit, for `spark: {session: own}` and what cannot share one (`shared_sql`): its
+memory, its log and its end are its own, and a cluster's driver can run elsewhere. The script is read, and refused,
+before that.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -68,7 +69,12 @@ def problem_in(problem: Path) -> tuple[str, bool | None]:
         return f"failed, and {problem} did not say why ({type(error).__name__})", None
 
 
-def _program(call: StepCall, runner: Path, problem: Path) -> Program:
+def script_statements(call: StepCall) -> list[dict[str, Any]]:
+    """Return the statements of a step's script, with its properties in their places.
+
+    Raises:
+        InvalidInput: it cannot be read, has none, or a property does not fit.
+    """
     if call.args:
         raise UnreadableScript(path=call.path, why="a script of SQL takes no args; ${name} stands for a property in it")
     try:
@@ -79,11 +85,21 @@ def _program(call: StepCall, runner: Path, problem: Path) -> Program:
     found = [asdict(each) for each in statements(script, call.properties)]
     if not found:
         raise UnreadableScript(path=call.path, why="it has no statement")
+    return found
+
+
+def with_own_python(program: Program, environment: Mapping[str, str]) -> Program:
+    """Return a program of Python on Spark that runs by the Python of this process, unless the environment says."""
+    python = {name: environment.get(name, sys.executable) for name in ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")}
+    return replace(program, variables={**program.variables, **python})
+
+
+def _program(call: StepCall, runner: Path, problem: Path) -> Program:
+    found = script_statements(call)
     given = private(_beside_log(call, "statements"))
     given.write_text(json.dumps(found), encoding="utf-8")
     program = submission(call, str(runner), (str(given), str(problem)), files=[given])
-    python = {name: call.environment.get(name, sys.executable) for name in ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")}
-    return replace(program, variables={**program.variables, **python})
+    return with_own_python(program, call.environment)
 
 
 def _beside_log(call: StepCall, what: str) -> Path:

@@ -33,34 +33,37 @@ def main() -> int:
         place = f"statement {each['number']} of {len(statements)}, line {each['line']}"
         say(place)
         try:
-            _run(session, each["text"])
+            sys.stdout.write(shown(session, each["text"]))
         except PySparkException as error:
             _tell(problem, place, error)
             return 1
     return 0
 
 
-def _run(session: SparkSession, text: str) -> None:
+def shown(session: SparkSession, text: str) -> str:
+    """Run a statement, and return the first of its rows as a table; empty: it has none."""
     for name in _AS_QUOTED:
         session.conf.set(name, "false")
     rows = session.sql(text)
-    if rows.columns:
-        rows.show(_ROWS, truncate=False)
+    if not rows.columns:
+        return ""
+    return f"{rows._jdf.showString(_ROWS, 0, False)}\n"  # noqa: SLF001, FBT003 - what `show` prints
 
 
 def _tell(problem: Path, place: str, error: PySparkException) -> None:
     say(f"{place}, failed: {error}")
-    facts: dict[str, Any] = {"message": f"{place}, failed: {_first_line(error)}", "may_retry": _may_retry(error)}
+    facts: dict[str, Any] = {"message": f"{place}, failed: {first_line(str(error))}", "may_retry": may_retry(error)}
     with suppress(OSError):  # in cluster mode it has no reader
         problem.write_text(json.dumps(facts), encoding="utf-8")
 
 
-def _first_line(error: PySparkException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+def first_line(error: str) -> str:
+    """Return the first line of an error that says something."""
+    return next((line.strip() for line in error.splitlines() if line.strip()), "without a message")
 
 
-def _may_retry(error: PySparkException) -> bool | None:
-    """False: the statement itself is wrong (class 42 of SQL); None: it may go well another time."""
+def may_retry(error: PySparkException) -> bool | None:
+    """Return False if the statement itself is wrong (class 42 of SQL), or None: it may go well another time."""
     state = error.getSqlState() or ""
     is_wrong = isinstance(error, ParseException) or (state.startswith("42") and state not in _MAY_COME)
     return False if is_wrong else None

@@ -99,6 +99,53 @@ def tag_of(log: Path) -> str:
     return f"feedctl-{hashlib.sha256(os.fsencode(mark_of(log))).hexdigest()[:32]}"
 
 
+_SESSIONS = "session"
+
+
+def session_log(log: Path, token: str) -> Path:
+    """Return the log of an application that steps share, which is a mark of its processes as that of a step is.
+
+    Args:
+        log: of one of the steps.
+        token: name that no other application of this process on this cluster has.
+    """
+    return log.parents[2] / _SESSIONS / token / "host.log"
+
+
+def session_tag(log: Path) -> str:
+    """Return the tag on YARN of all shared applications of the process and cluster of a step: any machine can tell."""
+    place = "/".join([each for each in log.parts if each != "/"][-MARK_NAMES:][:-3])
+    return f"feedctl-{hashlib.sha256(os.fsencode(f'{place}/{_SESSIONS}')).hexdigest()[:32]}"
+
+
+def note_session(log: Path, shared: Path) -> None:
+    """Note beside a step's log the application that it runs on, before it does.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    private(_session_file(log)).write_text(shared.parent.name, encoding="utf-8")
+
+
+def forget_session(log: Path) -> None:
+    """Remove the note of the application, on which nothing of the step runs any more."""
+    _session_file(log).unlink(missing_ok=True)
+
+
+def noted_session(log: Path) -> Path | None:
+    """Return the log of the application that a step ran on when its runner died; None: none is noted."""
+    try:
+        with os.fdopen(opened_log(_session_file(log)), encoding="utf-8", errors="replace") as file:
+            token = file.read(_END_BYTES)
+    except (OSError, UnsafeLog):
+        return None
+    return session_log(log, token) if is_name(token) else None
+
+
+def _session_file(log: Path) -> Path:
+    return log.with_name(f"{log.name}.session")
+
+
 def private(file: Path) -> Path:
     """The same file, which is there from now on: with the directories above that were missing, for its owner alone.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from toolkit.entities import Cluster, SparkAttributes, Workflow
+from toolkit.entities import Cluster, SparkAttributes, SparkSessionUse, Workflow
 from toolkit.errors import InvalidInput
 from toolkit.planning.step_settings import AWAITED, Unawaited, unawaited
 from toolkit.programs.child import Program
@@ -40,7 +40,7 @@ _PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_L
 """Priorities of Hadoop's MapReduce, as numbers of YARN."""
 
 _KILL_SECONDS = 60.0
-_TAGS = "spark.yarn.tags"
+_TAGS, _DEPLOY_MODE = "spark.yarn.tags", "spark.submit.deployMode"
 _LISTED = re.compile(r"^\s*(application_\d+_\d+)\s", re.MULTILINE)
 """A line of `yarn application -list`."""
 
@@ -60,7 +60,9 @@ class WouldNotWait(InvalidInput):
         super().__init__(f"{'; '.join(map(str, self.found))}; remove it: feedctl waits for the end of what it starts")
 
 
-def submission(call: StepCall, application: str, arguments: Iterable[str], *, files: Iterable[Path] = ()) -> Program:
+def submission(
+    call: StepCall, application: str, arguments: Iterable[str], *, files: Iterable[Path] = (), tag: str | None = None
+) -> Program:
     """An application with its settings: those of the cluster, then of the entity, of which the last of a name counts.
 
     Args:
@@ -68,6 +70,7 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
         application: a Python file or a jar.
         arguments: of the application.
         files: that the driver needs beside it, wherever it runs.
+        tag: on YARN; None: that of the step.
 
     Raises:
         NoProgram: there is no spark-submit.
@@ -79,7 +82,7 @@ def submission(call: StepCall, application: str, arguments: Iterable[str], *, fi
     master, mode = where(call.cluster, call.workflow)
     is_elsewhere = mode == "cluster"
     sent = [*files, properties_file(call)] if is_elsewhere else []
-    options = [*_where_options(master, mode), *_libraries(call, sent), *_conf_options(call)]
+    options = [*_where_options(master, mode), *_libraries(call, sent), *_conf_options(call, tag or tag_of(call.log))]
     spark = _spark(call)
     if spark.class_:
         options += ["--class", spark.class_]
@@ -101,6 +104,15 @@ def where(cluster: Cluster, workflow: Workflow) -> tuple[str | None, str | None]
     if master in {"yarn-cluster", "yarn-client"}:
         return "yarn", mode or master.removeprefix("yarn-")
     return master, mode
+
+
+def may_share(call: StepCall) -> bool:
+    """Return whether a step of SQL may share an application: it wants no own one, and its driver may run here."""
+    spark = _spark(call)
+    _, mode = where(call.cluster, call.workflow)
+    mode = str(spark.conf.get(_DEPLOY_MODE) or mode)
+    options = any("deploy-mode" in each or _DEPLOY_MODE in each for each in spark.options)
+    return spark.session is not SparkSessionUse.OWN and mode != "cluster" and not options
 
 
 def true_end(end: StepEnd, log: Path) -> StepEnd:
@@ -130,25 +142,31 @@ def end_application(application: str, *, master: str | None, environment: Mappin
         _LOG.error("event=application_left application=%s why=%s", application, error)
 
 
-def end_tagged(tag: str, *, named: str, environment: Mapping[str, str]) -> None:
+def end_tagged(tag: str, shared_tag: str, *, named: str, environment: Mapping[str, str]) -> None:
     """End the applications that YARN has under a tag now; problems are logged as by `end_application`.
 
     Args:
         tag: of the step, see `tag_of`.
+        shared_tag: of the applications that the step may have shared, of which the named one is ended.
         named: the application that is said to be the step's; it is left alone when YARN has it under another tag.
         environment: of the client of YARN.
     """
     try:
-        listed = _output_of([_yarn(environment), "application", "-list", "-appTags", tag], environment)
+        found = _tagged(tag, environment)
+        found += [each for each in ([] if named in found else _tagged(shared_tag, environment)) if each == named]
     except (OSError, InvalidInput, subprocess.SubprocessError) as error:
         _LOG.error("event=application_left application=%s why=%s", named, error)
         return
-    found = _LISTED.findall(listed)
     for application in found:
         end_application(application, master=None, environment=environment)
     if named not in found:
         why = f"YARN has no active application of that number with the tag {tag}"
         _LOG.warning('event=application_left_alone application=%s why="%s"', named, why)
+
+
+def _tagged(tag: str, environment: Mapping[str, str]) -> list[str]:
+    """Return the active applications that YARN has under a tag; errors are those of `_yarn` and `_output_of`."""
+    return _LISTED.findall(_output_of([_yarn(environment), "application", "-list", "-appTags", tag], environment))
 
 
 def _output_of(command: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -212,10 +230,10 @@ def _libraries(call: StepCall, files: Iterable[Path]) -> Iterator[str]:
             yield from (option, ",".join(paths))
 
 
-def _conf_options(call: StepCall) -> Iterator[str]:
+def _conf_options(call: StepCall, tag: str) -> Iterator[str]:
     awaited = dict.fromkeys(AWAITED, "true")
     conf = {**_of_cluster(call), **_of_instance(call), **_texts(_spark(call).conf), **awaited}
-    conf[_TAGS] = ",".join(each for each in (conf.get(_TAGS, ""), tag_of(call.log)) if each)
+    conf[_TAGS] = ",".join(each for each in (conf.get(_TAGS, ""), tag) if each)
     for name, value in conf.items():
         yield from ("--conf", f"{name}={value}")
 

@@ -132,6 +132,16 @@ def test_a_feed_that_would_be_acted_on_wrongly_is_refused(old: str, new: str, pr
             "processes/clicks_hourly.yaml:7:12: ambiguous-workflow: found steps beside engine, path or args",
         ),
         (
+            "{engine: spark_sql, path: workflows/clicks_hourly.sql}",
+            "{engine: command, path: x, spark: {session: own}}",
+            "processes/clicks_hourly.yaml:7:55: bad-value: found session: own, expected none: no step is a script",
+        ),
+        (
+            "{engine: spark_sql, path: workflows/clicks_hourly.sql}",
+            "{engine: spark_sql, path: x, spark: {session: shared, mode: cluster}}",
+            "processes/clicks_hourly.yaml:7:57: bad-value: found session: shared beside mode: cluster, expected mode",
+        ),
+        (
             "inputs:",
             'outputs:\n  clicks: {feed: clicks, instance: "now(0,0)"}\ninputs:',
             "processes/clicks_hourly.yaml:6:3: duplicate-name: the name 'clicks' is an input and an output",

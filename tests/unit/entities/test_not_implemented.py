@@ -38,6 +38,7 @@ WORK = {
     vocabulary.Prepare: {"delete"},
     vocabulary.Order: {"FIFO", "LIFO", "LAST_ONLY"},
     vocabulary.Engine: {"spark_submit", "spark_sql", "command"},
+    vocabulary.SparkSessionUse: {"shared", "own"},
     vocabulary.RetryPolicy: {"periodic", "backoff", "exp_backoff"},
     vocabulary.LatePolicy: {"periodic", "backoff", "exp_backoff", "final"},
     vocabulary.LintLevel: {"error", "warning", "info", "off"},

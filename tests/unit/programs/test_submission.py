@@ -13,7 +13,7 @@ from tests.unit.programs.calls import LOCAL, a_call, never
 from toolkit.entities import Cluster, Credential, Engine, Interface, Interfaces, SparkAttributes, Workflow
 from toolkit.programs.opening import ENGINES, end_left_over
 from toolkit.programs.port import StepCall, StepEnd, StepMark
-from toolkit.programs.step_log import tag_of
+from toolkit.programs.step_log import session_tag, tag_of
 from toolkit.runs.errors import Stopped
 
 RECORDER = """#!/usr/bin/env python3
@@ -25,7 +25,8 @@ if "SAYS" in os.environ:
     print(os.environ["SAYS"], flush=True)
 if "-list" in sys.argv:
     print("Total number of applications (application-types: [] and tags: []):1")
-    print((place.parent / "listed").read_text())
+    tagged = place.parent / f"listed-{sys.argv[-1]}"
+    print((tagged if tagged.exists() else place.parent / "listed").read_text())
     time.sleep(float(os.environ.get("SLEEPS", "0")))
 """
 APPLICATION = "26/11/22 12:00:00 INFO YarnClientImpl: Submitted application application_1700000000000_0042"
@@ -231,7 +232,23 @@ def test_of_a_dead_runner_only_what_yarn_has_under_the_tag_of_the_step_is_ended(
     assert left_over(call, None if in_log else NAMED) == frozenset()
 
     requested = ["yarn", "application", "-list", "-appTags", tag_of(call.log)]
-    assert calls(site) == [requested, *([*KILL, each] for each in listed)]
+    shared = [] if listed else [[*requested[:-1], session_tag(call.log)]]
+    assert calls(site) == [requested, *shared, *([*KILL, each] for each in listed)]
+
+
+def test_of_a_dead_runner_the_shared_application_is_ended_that_the_ledger_names_and_no_other(site: Path) -> None:
+    """The next run may be on another machine, which knows the tag of the process alone."""
+    log = site / "logs" / "ledger" / "count" / "primary" / "2026-03-01T00:00Z" / "7" / "count.log"
+    call = spark_call(site, cluster=YARN, log=log)
+    (site / "listed").write_text("")
+    (site / f"listed-{session_tag(log)}").write_text(f"application_1700000000000_0043\tx\n{NAMED}\tcount\n")
+
+    assert left_over(call, NAMED) == frozenset()
+
+    assert calls(site)[2:] == [[*KILL, NAMED]]
+    again = log.parents[2] / "2026-03-01T01:00Z" / "8" / "count.log"
+    other = log.parents[3] / "backup" / "2026-03-01T00:00Z" / "7" / "count.log"
+    assert session_tag(again) == session_tag(log) != session_tag(other)
 
 
 def test_tags_of_an_entity_are_kept_beside_that_of_the_step(site: Path) -> None:

@@ -8,6 +8,7 @@ from toolkit.entities.checks.datasources import credential_findings
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
 from toolkit.entities.violation import Violation
+from toolkit.entities.vocabulary import Engine, SparkSessionUse
 from toolkit.entities.yaml_location import Pointer
 
 
@@ -68,6 +69,21 @@ def check_workflow(process: Process) -> Iterator[Violation]:
     yield from duplicate_findings((step.name for step in workflow.steps), ("workflow", "steps"))
 
 
+def check_session(process: Process) -> Iterator[Violation]:
+    """Check that a session is chosen for scripts of SQL alone, and shared where it can be."""
+    workflow = process.workflow
+    spark = workflow.spark
+    if spark is None or spark.session is None:
+        return
+    pointer: Pointer = ("workflow", "spark", "session")
+    if Engine.SPARK_SQL not in {workflow.engine, *(step.engine for step in workflow.steps)}:
+        message = f"found session: {spark.session}, expected none: no step is a script of SQL (engine spark_sql)"
+        yield Violation(pointer=pointer, rule="bad-value", message=message)
+    elif spark.session is SparkSessionUse.SHARED and spark.mode == "cluster":
+        message = "found session: shared beside mode: cluster, expected mode: client, since its driver runs where"
+        yield Violation(pointer=pointer, rule="bad-value", message=f"{message} the runner does; or session: own")
+
+
 def check_secrets(process: Process) -> Iterator[Violation]:
     """Each secret of a workflow is in one place."""
     for name, credential in process.workflow.secrets.items():
@@ -101,5 +117,13 @@ def _unknown_input(process: Process, pointer: Pointer, what: str, name: str) -> 
     )
 
 
-OWN_CHECKS = (check_validities, check_names, check_workflow, check_secrets, check_late_inputs, check_step_inputs)
+OWN_CHECKS = (
+    check_validities,
+    check_names,
+    check_workflow,
+    check_session,
+    check_secrets,
+    check_late_inputs,
+    check_step_inputs,
+)
 CROSS_CHECKS = (check_clusters, check_feeds)

@@ -1,0 +1,231 @@
+"""Tests of who shares a Spark application, by a program that answers as one does and runs no SQL."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+from typing_extensions import override
+
+from tests.unit.programs.calls import a_call, never
+from toolkit.entities import Credential, Engine, SparkAttributes, SparkSessionUse, Workflow
+from toolkit.programs.left_over import processes_of
+from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.shared_sql import SharedSqlEngine
+from toolkit.programs.step_log import noted_session
+from toolkit.runs.errors import Stopped
+
+HOST = """#!/usr/bin/env python3
+import json, os, select, socket, sys, threading, time
+if "NO_START" in os.environ:
+    sys.exit(3)
+ear = socket.socket(socket.AF_UNIX)
+ear.bind(sys.argv[-1])
+ear.listen()
+def serve(connection):
+    def send(**facts):
+        connection.sendall(json.dumps(facts).encode() + b"\\n")
+    send(application=f"local-{os.getpid()}", catalog=os.environ.get("CATALOG", "in-memory"))
+    head, _, _ = connection.recv(1 << 20).partition(b"\\n")
+    if not head:
+        return
+    order = json.loads(head)
+    if order.get("end"):
+        os._exit(0)
+    text = order["statements"][0]["text"]
+    send(say=f"ran {text}\\n")
+    if text == "die":
+        os._exit(7)
+    if text in {"hang", "deaf"}:
+        while connection.recv(1 << 16):
+            pass
+        if text == "deaf":
+            time.sleep(600)
+    send(ended={"message": f"failed: {text}" if "fail" in text else "", "may_retry": None}, retire=text == "retire")
+while True:
+    threading.Thread(target=serve, args=(ear.accept()[0],), daemon=True).start()
+"""
+
+
+@dataclass
+class Own(StepEngine):
+    """The engine of steps that share nothing, which only counts them."""
+
+    ran: list[Path] = field(default_factory=list)
+
+    @override
+    def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
+        self.ran.append(call.log)
+        return StepEnd(exit_code=0, application="own")
+
+
+@dataclass
+class SharedSite:
+    """An engine, and calls for it."""
+
+    directory: Path
+    own: Own = field(default_factory=Own)
+    numbers: count[int] = field(default_factory=count)
+
+    def __post_init__(self) -> None:
+        self.engine = SharedSqlEngine(self.own)
+
+    def call(self, text: str, process: str = "count", **changes: object) -> StepCall:
+        number = next(self.numbers)
+        path = self.directory / f"script{number}"
+        path.write_text(text)
+        known = {name: each for name, each in os.environ.items() if name not in {"SPARK_HOME", "PYTEST_CURRENT_TEST"}}
+        environment = {**known, "PATH": f"{self.directory}/bin:{os.environ['PATH']}"}
+        log = self.directory / "logs" / "ledger" / process / "primary" / str(number) / "1" / "count.log"
+        call = a_call(self.directory, path, engine=Engine.SPARK_SQL, environment=environment, log=log)
+        return replace(call, **changes)  # type: ignore[arg-type]  # the fields' own names
+
+    def run(self, call: StepCall, check: Callable[[], None] = never) -> StepEnd:
+        return self.engine.run(call, lambda _mark: None, check)
+
+    def ran(self, text: str = "one", process: str = "count", **changes: object) -> str | None:
+        """The application that a step ran on."""
+        return self.run(self.call(text, process, **changes)).application
+
+    @property
+    def hosts(self) -> list[Path]:
+        """The logs of all applications that were started."""
+        return sorted(self.directory.glob("logs/ledger/*/primary/session/*/host.log"))
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[SharedSite]:
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "spark-submit"
+    program.write_text(HOST)
+    program.chmod(0o755)
+    found = SharedSite(tmp_path)
+    yield found
+    found.engine.close()
+    assert not any(processes_of(each) for each in found.hosts)
+
+
+def workflow(**spark: object) -> Workflow:
+    return Workflow(spark=SparkAttributes(**spark))  # type: ignore[arg-type]  # the fields' own names
+
+
+def test_steps_of_a_process_share_an_application_whatever_their_properties(site: SharedSite) -> None:
+    first, second = site.ran(), site.ran(properties={"clicks": "/data"})
+    assert first == second
+    assert first is not None
+    assert site.own.ran == []
+    with ThreadPoolExecutor(3) as pool:
+        assert set(pool.map(lambda _: site.ran(), range(6))) == {first}
+
+
+def test_another_process_setting_or_secret_is_another_application(site: SharedSite) -> None:
+    (site.directory / "pw").write_text("geheim")
+    secret = Workflow(secrets={"PW": Credential(file=str(site.directory / "pw"))})
+    found = [
+        site.ran(),
+        site.ran(process="other"),
+        site.ran(workflow=workflow(conf={"spark.executor.cores": 2})),
+        site.ran(properties={"queueName": "etl"}),
+        site.ran(workflow=secret),
+    ]
+    (site.directory / "pw").write_text("another")
+    assert len({*found, site.ran(workflow=secret)}) == 6
+
+
+@pytest.mark.parametrize(
+    "spark",
+    [
+        {"session": SparkSessionUse.OWN},
+        {"mode": "cluster"},
+        {"conf": {"spark.submit.deployMode": "cluster"}},
+        {"options": ("--deploy-mode", "cluster")},
+    ],
+)
+def test_a_step_that_wants_its_own_or_runs_on_the_cluster_shares_none(
+    site: SharedSite, spark: dict[str, object]
+) -> None:
+    assert site.ran(workflow=workflow(**spark)) == "own"
+    assert site.hosts == []
+
+
+def test_what_changes_all_sessions_of_a_metastore_runs_alone(site: SharedSite) -> None:
+    hive = {**site.call("").environment, "CATALOG": "hive"}
+    assert site.ran("CREATE /* x */ GLOBAL TEMPORARY VIEW v AS SELECT 1", environment=hive) == "own"
+    assert site.ran("add jar '/x.jar'", environment=hive) == "own"
+    assert site.ran("ALTER TABLE t ADD PARTITION (ds = 1)", environment=hive) != "own"
+    assert site.ran("CACHE TABLE t") != "own"
+
+
+def test_what_a_step_says_is_in_its_own_log_without_secrets(site: SharedSite) -> None:
+    (site.directory / "pw").write_text("geheim")
+    secret = Workflow(secrets={"PW": Credential(file=str(site.directory / "pw"))})
+    call = site.call("fail with geheim", workflow=secret)
+    end = site.run(call)
+    assert (end.message, end.may_retry) == ("failed: fail with ***", None)
+    assert call.log.read_text().splitlines()[1:] == ["ran fail with ***"]
+    assert str(site.hosts[0]) in call.log.read_text()
+
+
+def test_a_stopped_step_is_cancelled_and_the_application_stays(site: SharedSite) -> None:
+    application, call = site.ran(), site.call("hang")
+
+    def check() -> None:
+        if call.log.exists() and "ran hang" in call.log.read_text():
+            assert noted_session(call.log) == site.hosts[0]
+            raise Stopped(reason="received SIGTERM")
+
+    with pytest.raises(Stopped):
+        site.run(call, check)
+    assert noted_session(call.log) is None
+    assert site.ran() == application
+
+
+def test_an_application_that_ends_fails_its_steps_and_their_next_try_is_alone(site: SharedSite) -> None:
+    first, beside = site.ran(), site.call("hang")
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(site.run, beside)
+        while not (beside.log.exists() and "ran hang" in beside.log.read_text()):
+            time.sleep(0.01)
+        end = site.run(site.call("die"))
+        lost = other.result()
+    for each in (end, lost):
+        assert (each.succeeded, each.may_retry, each.application) == (False, None, first)
+        assert "its shared Spark application ended with exit code 7" in each.message
+    assert not any(processes_of(each) for each in site.hosts)
+    again = replace(beside, log=beside.log.parent.parent / "2" / "count.log")
+    assert site.run(again).application == "own"
+    assert site.ran() not in {first, "own"}
+
+
+def test_an_application_that_has_to_go_takes_no_further_step(site: SharedSite) -> None:
+    first = site.ran("retire")
+    assert site.ran() != first
+
+
+def test_applications_without_a_step_do_not_pile_up(site: SharedSite) -> None:
+    for number in range(5):
+        site.ran(process=f"p{number}")
+    deadline = time.monotonic() + 20
+    while sum(bool(processes_of(each)) for each in site.hosts) > 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_an_application_that_does_not_start_fails_the_step_and_names_its_log(site: SharedSite) -> None:
+    call = site.call("one")
+    end = site.run(replace(call, environment={**call.environment, "NO_START": "1"}))
+    assert end.exit_code == 3
+    assert "its shared Spark application did not start: ended with exit code 3" in end.message
+    assert str(site.hosts[0]) in end.message
+
+
+def test_a_script_that_cannot_be_read_or_filled_fails_before_anything_starts(site: SharedSite) -> None:
+    end = site.run(site.call("SELECT '${unknown}'"))
+    assert (end.exit_code, end.may_retry) == (None, False)
+    assert site.hosts == []
