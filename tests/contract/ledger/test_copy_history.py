@@ -15,7 +15,7 @@ from tests.contract.ledger_jobs.plans import executed, scans
 from tests.unit.planning.entities import cluster, path_feed
 from toolkit.bootstrap.replication import copy_records
 from toolkit.el import Frequency, InstanceSequence, format_instant
-from toolkit.entities import ClusterRole, Feed, LateArrival, Order, Retention
+from toolkit.entities import ClusterRole, Feed, Interface, Interfaces, LateArrival, Order, Retention
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs.queries import OVER
 from toolkit.ledger.tables import event, item, run
@@ -24,6 +24,8 @@ from toolkit.planning.due_copies import CopyRecords, DueCopies
 from toolkit.planning.replication import Range, Route, Side
 from toolkit.planning.retention import RetentionClock
 from toolkit.replication.planner import SOURCE_EVICTED
+from toolkit.replication.resolve import ReplicationResolver
+from toolkit.storage import Unreachable
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -41,7 +43,8 @@ def route_of(frequency: str = "hours(1)", /, **properties: str | bool) -> Route:
     source = replace(on, type=ClusterRole.SOURCE, retention=kept, delay=Frequency.parse("minutes(90)"))
     target = replace(on, name="backup", type=ClusterRole.TARGET)
     feed: Feed = replace(made, clusters=(source, target), late_arrival=late, properties={**properties})
-    here, there = replace(cluster(), name="backup"), cluster()
+    elsewhere = Interfaces(write=Interface(endpoint="file:///backup"))
+    here, there = replace(cluster(), name="backup", interfaces=elsewhere), cluster()
     return Route(source=Side(feed=feed, cluster=there, on=source), target=Side(feed=feed, cluster=here, on=target))
 
 
@@ -177,3 +180,15 @@ def test_old_instances_without_a_run_are_those_that_are_listed(ledger: Ledger) -
     assert found.instants == (instants[3], instants[501], instants[502], instants[3_900])
     assert (found.absent, found.recent_from) == (2, instants[4_000 - 17 - 256])
     assert all(end - first <= 1_024 * timedelta(minutes=5) for first, end in listings)
+
+
+def test_older_instances_that_cannot_be_listed_are_a_failure_beside_the_newest() -> None:
+    def listed(side: Side, _: Sequence[tuple[datetime, datetime]]) -> set[datetime]:
+        raise Unreachable(path=side.base, detail="no answer")
+
+    resolver = ReplicationResolver(nominal=START + 400 * HOUR, clock=None, wanted=Range(), listed=listed)
+    found = resolver.resolve([route_of()], must_all_work=True)
+    assert [each.instance_key for each in found.to_do][::255] == ["2026-03-06T23:00Z", "2026-03-17T14:00Z"]
+    (plan,) = found.settled
+    assert plan.failed is not None
+    assert plan.failed.code == Unreachable.code
