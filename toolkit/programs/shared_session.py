@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -55,11 +55,10 @@ class SharedSession:
             OSError: there is no place for its socket.
         """
         self._folder = Path(tempfile.mkdtemp(prefix="feedctl-session-"))  # for its owner alone
-        try:
+        with ExitStack() as stack:
+            stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
             self.made = self.program(self._folder / "socket")
-        except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
+            stack.pop_all()
         self._thread = threading.Thread(target=self._run, name="shared session", daemon=True)
         self._thread.start()
 

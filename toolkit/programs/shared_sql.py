@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -147,14 +147,13 @@ class _SharedStep:
         self._voice.hear(f"feedctl: runs on the shared application {application}, whose log is {shared}\n".encode())
         note_session(self.call.log, shared)
         self.started(StepMark(log=self.call.log, application=application))
-        try:
+        with ExitStack() as stack:
+            stack.callback(self._cancel, connection)
             self._send(connection, json.dumps(self._order(statements)).encode() + b"\n")
             while "ended" not in self._known and self._listen(connection):
                 check()
                 self._send(connection, b".")
-        except BaseException:
-            self._cancel(connection)
-            raise
+            stack.pop_all()
         end = self._end() if "ended" in self._known else self._lost()
         forget_session(self.call.log)
         return end
