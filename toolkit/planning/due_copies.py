@@ -21,6 +21,9 @@ RECENT = 256
 """So many of the newest instances are looked at and waited for one by one; older ones once something is there."""
 _MINUTE = timedelta(minutes=1)
 _END = datetime.max.replace(tzinfo=UTC)
+_SWAPPED = timedelta(days=2)
+"""The cut-off of an instance is never so much after that of a later one. 28 January 23:00 and 29 January 00:00 plus
+months(1) are nearly a day apart in the wrong order; a clock change, or a day that a zone skips, adds up to a day."""
 
 
 def _gap(sequence: InstanceSequence, first: datetime, end: datetime) -> Gap:
@@ -110,9 +113,11 @@ class DueCopies:
         late = self._late_from(places)
         older = 0 if self.listed is None else min(late, max(0, len(places) - RECENT))
         new, absent = self._listed(places[:older])
-        new += self._unrecorded(places[older:late])
-        instants = (*sorted({*new, *self._unfinished(places[:late])}), *map(sequence.__getitem__, places[late:]))
-        return FoundCopies(instants=instants, absent=absent, recent_from=sequence[places[older]] if older else None)
+        new += self._unrecorded(places[older:])
+        instants = {*new, *self._unfinished(places), *filter(self._is_late, map(sequence.__getitem__, places[late:]))}
+        return FoundCopies(
+            instants=tuple(sorted(instants)), absent=absent, recent_from=sequence[places[older]] if older else None
+        )
 
     def _is_due(self, instant: datetime) -> bool:
         """Return whether the target has an instance, and its delay is over: a clock change may swap two of them."""
@@ -133,7 +138,7 @@ class DueCopies:
         return places[: bisect_right(places, self.nominal, key=lambda place: route.eligible_at(sequence[place]))]
 
     def _late_from(self, places: range) -> int:
-        """Return how many of the instances come before the first that late data may still come for.
+        """Return a number of instances from the oldest on for which no late data is expected any more.
 
         The last look is at the cut-off, as that of a process is (DESIGN section 8, Late checks). With the property
         ``feed.late.allowed: false`` of the feed there is none.
@@ -141,7 +146,13 @@ class DueCopies:
         route, sequence = self.route, self.route.source.instances
         if route.feed.late_arrival is None or route.feed.properties.get("feed.late.allowed") is False:
             return len(places)
-        return bisect_left(places, self.nominal, key=lambda place: route.late_until(sequence[place]) or _END)
+        first = self.nominal - _SWAPPED
+        return bisect_left(places, first, key=lambda place: route.late_until(sequence[place]) or _END)
+
+    def _is_late(self, instant: datetime) -> bool:
+        """Return whether late data of an instance may still come."""
+        until = self.route.late_until(instant)
+        return until is not None and self.nominal <= until
 
     def _span(self, places: range) -> Span:
         """Return the first instance, and the minute behind the last one."""

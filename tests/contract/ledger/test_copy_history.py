@@ -28,7 +28,7 @@ from toolkit.replication.resolve import ReplicationResolver
 from toolkit.storage import Unreachable
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 NOMINAL = START + 40 * HOUR
 CLOCK = RetentionClock(nominal_time=NOMINAL, keep_beyond_validity=True)
 """The source keeps 30 hours, late data may come for 6."""
@@ -156,7 +156,7 @@ def test_a_million_instances_that_are_recorded_are_not_made_one_by_one() -> None
     route, nominal = route_of("minutes(1)"), START + timedelta(minutes=1_000_000)
     due = DueCopies(route=route, nominal=nominal, clock=None, wanted=Range(), records=CopyRecords(unrecorded=nothing))
     assert len(list(due.found().instants)) == 6 * 60 - 90 + 1
-    assert made == [(START, nominal - 6 * HOUR)]
+    assert made == [(START, nominal - 90 * MINUTE + MINUTE)]
 
 
 def test_old_instances_without_a_run_are_those_that_are_listed(ledger: Ledger) -> None:
@@ -192,3 +192,21 @@ def test_older_instances_that_cannot_be_listed_are_a_failure_beside_the_newest()
     (plan,) = found.settled
     assert plan.failed is not None
     assert plan.failed.code == Unreachable.code
+
+
+def test_cut_offs_that_a_short_month_puts_out_of_order_hide_no_late_data() -> None:
+    """The last four days of January plus a month are all 28 February."""
+    start, nominal = datetime(2026, 1, 20, tzinfo=UTC), datetime(2026, 2, 28, 3, tzinfo=UTC)
+    late = LateArrival(cut_off=Frequency.parse("months(1)"))
+    for days in range(20):
+        first, made = start - timedelta(days=days), route_of()
+        on = [replace(each.on, validity=replace(each.on.validity, start=first)) for each in (made.source, made.target)]
+        feed = replace(made.feed, late_arrival=late, clusters=tuple(on))
+        source, target = (
+            replace(each, feed=feed, on=own) for each, own in zip((made.source, made.target), on, strict=True)
+        )
+        route = Route(source=source, target=target)
+        records = CopyRecords(unrecorded=lambda *_: ())
+        due = DueCopies(route=route, nominal=nominal, clock=None, wanted=Range(), records=records)
+        hours = [first + hour * HOUR for hour in range((nominal - first) // HOUR - 1)]
+        assert list(due.found().instants) == [each for each in hours if (route.late_until(each) or START) >= nominal]
