@@ -42,7 +42,7 @@ class SparkSite:
             self.directory,
             path,
             engine=Engine.SPARK_SQL,
-            environment={**own, "JAVA_HOME": str(self.java_home), "SPARK_LOCAL_IP": "127.0.0.1"},
+            environment={**own, "JAVA_HOME": str(self.java_home), "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONSAFEPATH": "1"},
             workflow=Workflow(spark=SparkAttributes(conf=SETTINGS)),
             log=self.directory / "logs" / "ledger" / "count" / "primary" / f"instance{number}" / "1" / "count.log",
         )

@@ -117,6 +117,19 @@ def test_a_cached_table_is_no_answer_to_another_step_that_reads_the_same_place(s
         assert f"|{text}    |" in text_of(call)
 
 
+def test_a_store_that_a_script_has_set_is_not_that_of_another_step(site: SparkSite) -> None:
+    script = "SET `fs.viewfs.mounttable.x.link./a` = `${place}`;"
+    script += "SELECT a AS found FROM json.`viewfs://x/a/data.json`"
+    for text in ("1", "2"):
+        place = site.directory / f"store{text}"
+        place.mkdir()
+        (place / "data.json").write_text(f'{{"a": {text}}}\n')
+        call = site.call(script, properties={"place": f"file://{place}"})
+        end, _ = site.run(call)
+        assert end.succeeded, end
+        assert f"|{text}    |" in text_of(call)
+
+
 def test_steps_side_by_side_have_the_same_names_for_different_things(site: SparkSite) -> None:
     script = """CREATE TEMPORARY VIEW v AS SELECT ${n} AS a; CREATE TABLE t (a INT) USING json LOCATION '${place}';
 INSERT INTO t SELECT a FROM v; SET feedctl.n = ${n}; SELECT 'sum', sum(t.a) + sum(v.a) AS found FROM t, v;
@@ -159,6 +172,16 @@ def test_a_stopped_step_is_cancelled_alone_and_the_application_goes_on(site: Spa
         with pytest.raises(Stopped):
             other.result()
     assert application_of(site) == application
+
+
+@pytest.mark.extended
+def test_a_program_that_a_script_leaves_in_the_background_ends_with_its_step(site: SparkSite) -> None:
+    script = "SELECT TRANSFORM(id) USING '(sleep 60; touch ${late}) >/dev/null 2>&1 & cat' AS (a STRING) FROM range(1)"
+    late = site.directory / "late"
+    end, _ = site.run(site.call(script, properties={"late": str(late)}))
+    assert end.succeeded, end
+    commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(late) not in commands
 
 
 @pytest.mark.extended

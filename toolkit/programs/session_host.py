@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -28,9 +29,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from toolkit.programs import sql_runner
 else:
-    import sql_runner  # the directory of a program is the first that Python looks into
+    sys.path.insert(0, str(Path(__file__).parent))  # PYTHONSAFEPATH would leave it out
+    import sql_runner
 
 _LOOK_SECONDS = 0.2
+_PIECE_CHARACTERS = 1 << 16
+"""Most of the text in a line of an answer: its runner holds a whole line."""
 _IN_MEMORY = "in-memory"
 _BEGUN_WITH = os.getppid()
 """The driver's JVM."""
@@ -131,17 +135,24 @@ class HostedStep:
         if why:
             self._cancelled = True
             self._message = self._message or f"was ended: {why}"
-        deadline = time.monotonic() + self._order["grace_seconds"]
-        while True:
-            self._host.context.cancelJobsWithTag(self._order["tag"])
-            worker.join(_LOOK_SECONDS)
-            if not worker.is_alive():
-                time.sleep(_LOOK_SECONDS)  # Spark's own record of its tasks is that late
-                if self._is_drained():
-                    return
-            if time.monotonic() > deadline:
-                seconds = self._order["grace_seconds"]
-                end_application(f"a step did not end within {seconds:g} seconds after it was cancelled")
+        seconds = self._order["grace_seconds"]
+        late = f"a step did not end within {seconds:g} seconds after it was cancelled"
+        deadline = threading.Timer(seconds, end_application, [late])  # the JVM may answer none of the calls below
+        deadline.daemon = True
+        deadline.start()
+        try:
+            while not self._is_ended(worker):
+                pass
+        finally:
+            deadline.cancel()
+
+    def _is_ended(self, worker: threading.Thread) -> bool:
+        self._host.context.cancelJobsWithTag(self._order["tag"])
+        worker.join(_LOOK_SECONDS)
+        if worker.is_alive():
+            return False
+        time.sleep(_LOOK_SECONDS)  # Spark's own record of its tasks is that late
+        return self._is_drained()
 
     def _is_drained(self) -> bool:
         tracker = self._host.context.statusTracker()
@@ -183,15 +194,18 @@ class HostedStep:
                 self._say(f"{place}, failed: {error}")
                 self._fail(f"{place}, failed", str(error.java_exception))
                 return
-            if shown:
-                self._send(say=shown)
+            self._show(shown)
 
     def _fail(self, what: str, why: str, *, may_retry: bool | None = None) -> None:
-        self._message, self._may_retry = f"{what}: {sql_runner.first_line(why)}", may_retry
+        self._message, self._may_retry = f"{what}: {sql_runner.first_line(why)[:_PIECE_CHARACTERS]}", may_retry
         self._is_harmed = "java.lang.OutOfMemoryError" in why
 
     def _say(self, text: str) -> None:
-        self._send(say=f"feedctl: {text}\n")
+        self._show(f"feedctl: {text}\n")
+
+    def _show(self, text: str) -> None:
+        for begin in range(0, len(text), _PIECE_CHARACTERS):
+            self._send(say=text[begin : begin + _PIECE_CHARACTERS])
 
     def _send(self, **facts: object) -> None:
         with self._sending, suppress(OSError):  # its runner may be gone
@@ -246,8 +260,9 @@ def _order(connection: socket.socket) -> dict[str, Any] | None:
 
 def end_application(why: str) -> NoReturn:
     """End the JVM and this process at once: what a step left running must not go on."""
-    sql_runner.say(why)
-    time.sleep(_LOOK_SECONDS)  # that text goes through the JVM
+    with suppress(OSError):  # the JVM, through which that text goes, may be gone
+        sql_runner.say(why)
+        time.sleep(_LOOK_SECONDS)
     if os.getppid() == _BEGUN_WITH:
         with suppress(OSError):
             os.kill(_BEGUN_WITH, signal.SIGKILL)

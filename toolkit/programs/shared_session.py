@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import tempfile
@@ -18,6 +19,8 @@ from toolkit.programs.port import StepCall, StepEnd, StepMark
 
 _LOOK_SECONDS = 0.05
 _IDLE_SECONDS = 60.0
+_LONGEST_PLACE = 70
+"""A path of a Unix socket has at most 107 octets; the directory and name of this one have 32."""
 _MOST_STEPS = 500
 """So many steps an application runs: what Spark keeps of each (classes, records of jobs) ends with it."""
 
@@ -54,7 +57,7 @@ class SharedSession:
             InvalidInput: nothing can be started.
             OSError: there is no place for its socket.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="feedctl-session-"))  # for its owner alone
+        self._folder = _private_folder()
         with ExitStack() as stack:
             stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
             self.made = self.program(self._folder / "socket")
@@ -159,6 +162,16 @@ class SharedSession:
             self.close()
         if self._ends_at is not None and time.monotonic() >= self._ends_at:
             raise _Over
+
+
+def _private_folder() -> Path:
+    """Return a new directory for its owner alone, in which the path of a socket is not too long.
+
+    Raises:
+        OSError: none can be made.
+    """
+    is_long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_PLACE
+    return Path(tempfile.mkdtemp(prefix="feedctl-session-", dir="/tmp" if is_long else None))  # noqa: S108 - mkdtemp's
 
 
 def _ignored(_mark: StepMark) -> None:

@@ -8,6 +8,7 @@ its last attempt runs.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -18,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,20 @@ from toolkit.programs.submission import may_share, submission
 from toolkit.programs.supervisor import BoundedLog, Voice
 from toolkit.programs.variables import secret_variables
 
+_LOG = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.2
 _PATIENCE_SECONDS = 30.0
 """Beyond its grace, for an application that ends a step; then the application is ended."""
+_DEAF_SECONDS = 30.0
+"""So long an application may take nothing that is sent, which begins a minute after it has stopped to read."""
 _MOST_IDLE = 2
+_OF_A_JVM = re.compile(
+    r"""\busing\b(?:\s|/\*.*?\*/|--[^\n]*\n)*r?['"] | \bd?fs\.(?:\w+\.\w|defaultfs)""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+"""A program that is run (TRANSFORM), since what it leaves ends with its application; and settings of a store, since a
+JVM keeps what it has opened of a store with those of the first step that did."""
+_HOST = ("session_host.py", "sql_runner.py")
 _OF_APPLICATION = ("queueName", "jobPriority")
 """Properties that are settings of the application; the others are texts in the script."""
 _SHARED_BY_ALL = re.compile(r"\b(?:cache|global|execute)\b|\badd\s+(?:jar|file|archive)s?\b", re.IGNORECASE)
@@ -66,9 +77,14 @@ class SharedSqlEngine(StepEngine):
             return self._own.run(call, started, check)
         try:
             statements = script_statements(call)
+            if any(_OF_A_JVM.search(each["text"]) for each in statements):
+                return self._own.run(call, started, check)
             session = self._acquired(call)
         except InvalidInput as error:
             return StepEnd(exit_code=None, message=str(error), may_retry=False)
+        except OSError as error:
+            _LOG.warning('event=session_not_shared step=%s why="%s"', call.step, error)
+            return self._own.run(call, started, check)
         try:
             end = _SharedStep(session=session, call=call, started=started).run(statements, check)
             if session.is_over:
@@ -117,6 +133,9 @@ class _SharedStep:
     started: Callable[[StepMark], None]
     _known: dict[str, Any] = field(default_factory=dict)
     _rest: bytes = b""
+    _unsent: bytes = b""
+    _taken_at: float = 0.0
+    _is_deaf: bool = False
 
     def run(self, statements: Sequence[dict[str, Any]], check: Callable[[], None]) -> StepEnd | None:
         """Run the step to its end; None: it has to run on an application of its own."""
@@ -147,12 +166,11 @@ class _SharedStep:
         self._voice.hear(f"feedctl: runs on the shared application {application}, whose log is {shared}\n".encode())
         note_session(self.call.log, shared)
         self.started(StepMark(log=self.call.log, application=application))
+        self._taken_at, self._unsent = time.monotonic(), json.dumps(self._order(statements)).encode() + b"\n"
         with ExitStack() as stack:
             stack.callback(self._cancel, connection)
-            self._send(connection, json.dumps(self._order(statements)).encode() + b"\n")
-            while "ended" not in self._known and self._listen(connection):
+            while self._send(connection) and self._listen(connection) and "ended" not in self._known:
                 check()
-                self._send(connection, b".")
             stack.pop_all()
         end = self._end() if "ended" in self._known else self._lost()
         forget_session(self.call.log)
@@ -194,10 +212,14 @@ class _SharedStep:
             self._known.update(facts)
         return bool(octets)
 
-    def _send(self, connection: socket.socket, octets: bytes) -> None:
-        """An application that is gone says so by the end of its answers."""
-        with suppress(OSError):
-            connection.sendall(octets)
+    def _send(self, connection: socket.socket) -> bool:
+        """Send the order, then signs of life, without a wait; False: the application has taken nothing for long."""
+        self._unsent = self._unsent or b"."
+        with suppress(OSError):  # an application that is gone says so by the end of its answers
+            self._unsent = self._unsent[connection.send(self._unsent, socket.MSG_DONTWAIT) :]
+            self._taken_at = time.monotonic()
+        self._is_deaf = time.monotonic() - self._taken_at > _DEAF_SECONDS
+        return not self._is_deaf
 
     def _end(self) -> StepEnd:
         ended, application = self._known["ended"], self._known["application"]
@@ -212,7 +234,8 @@ class _SharedStep:
     def _lost(self) -> StepEnd:
         """Return the end of a step whose application has ended below it, or says nothing that is understood."""
         end = self.session.end_now(within=self.call.grace_seconds)
-        message = f"its shared Spark application {end.why}; its log is {self.session.call.log}"
+        why = "did not answer and was ended" if self._is_deaf else end.why
+        message = f"its shared Spark application {why}; its log is {self.session.call.log}"
         return StepEnd(exit_code=end.exit_code or 1, application=self._known.get("application"), message=message)
 
     def _unstarted(self) -> StepEnd:
@@ -251,8 +274,9 @@ def _begun(call: StepCall) -> SharedSession:
     shared = _shared_call(call, session_log(call.log, token))
 
     def program(place: Path) -> Program:
-        with as_file(files(__package__) / "session_host.py") as host:
-            made = submission(shared, str(host), (str(place),), tag=session_tag(call.log))
+        for name in _HOST:  # beside each other, also where feedctl is a zip file
+            place.with_name(name).write_bytes((files(__package__) / name).read_bytes())
+        made = submission(shared, str(place.with_name(_HOST[0])), (str(place),), tag=session_tag(call.log))
         made = with_own_python(made, shared.environment)
         return replace(made, variables={**made.variables, "PYSPARK_PIN_THREAD": "true"})
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from itertools import count
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from typing_extensions import override
 
 from tests.unit.programs.calls import a_call, never
 from toolkit.entities import Credential, Engine, SparkAttributes, SparkSessionUse, Workflow
+from toolkit.programs import shared_sql
 from toolkit.programs.left_over import processes_of
 from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
 from toolkit.programs.shared_sql import SharedSqlEngine
@@ -22,7 +26,8 @@ from toolkit.programs.step_log import noted_session
 from toolkit.runs.errors import Stopped
 
 HOST = """#!/usr/bin/env python3
-import json, os, select, socket, sys, threading, time
+import json, os, select, signal, socket, sys, threading, time
+assert set(os.listdir(os.path.dirname(sys.argv[-2]))) >= {"session_host.py", "sql_runner.py"}
 if "NO_START" in os.environ:
     sys.exit(3)
 ear = socket.socket(socket.AF_UNIX)
@@ -40,6 +45,8 @@ def serve(connection):
         os._exit(0)
     text = order["statements"][0]["text"]
     send(say=f"ran {text}\\n")
+    if text == "freeze":
+        os.kill(os.getpid(), signal.SIGSTOP)
     if text == "die":
         os._exit(7)
     if text in {"hang", "deaf"}:
@@ -223,6 +230,48 @@ def test_an_application_that_does_not_start_fails_the_step_and_names_its_log(sit
     assert end.exit_code == 3
     assert "its shared Spark application did not start: ended with exit code 3" in end.message
     assert str(site.hosts[0]) in end.message
+
+
+def test_an_application_that_reads_nothing_any_more_is_ended_with_the_step(
+    site: SharedSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_sql, "_LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(shared_sql, "_DEAF_SECONDS", 0.5)
+    end = site.run(site.call("freeze"))
+    assert (end.succeeded, end.may_retry) == (False, None)
+    assert "its shared Spark application did not answer and was ended" in end.message
+    assert not processes_of(site.hosts[0])
+
+
+def test_the_path_of_the_socket_is_short_where_that_of_temporary_files_is_long(
+    site: SharedSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = site.directory / ("x" * 100)
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    assert site.ran() not in {None, "own"}
+
+
+def test_a_step_runs_alone_where_there_is_no_place_for_a_socket(
+    site: SharedSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(site.directory / "gone"))
+    assert site.ran() == "own"
+
+
+def test_an_application_starts_where_feedctl_is_a_zip_file(site: SharedSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = site.directory / "feedctl.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        for name in ("session_host.py", "sql_runner.py"):
+            opened.writestr(f"programs/{name}", (files("toolkit.programs") / name).read_bytes())
+    monkeypatch.setattr(shared_sql, "files", lambda _package: zipfile.Path(archive, "programs/"))
+    assert site.ran() not in {None, "own"}
+
+
+def test_a_script_that_runs_a_program_or_sets_a_store_runs_alone(site: SharedSite) -> None:
+    assert site.ran("SELECT TRANSFORM(a) USING /* b */ 'cat' FROM t") == "own"
+    assert site.ran("SET fs.s3a.endpoint = x") == "own"
+    assert site.ran("SELECT fs.a FROM t AS fs JOIN u USING (a) WHERE b = 'c'") != "own"
 
 
 def test_a_script_that_cannot_be_read_or_filled_fails_before_anything_starts(site: SharedSite) -> None:
