@@ -47,6 +47,7 @@ def serve(connection):
     send(say=f"ran {text}\\n")
     if text == "freeze":
         os.kill(os.getpid(), signal.SIGSTOP)
+        time.sleep(600)  # this thread may go on before it stops
     if text == "die":
         os._exit(7)
     if text in {"hang", "deaf"}:
