@@ -117,6 +117,7 @@ def test_a_cached_table_is_no_answer_to_another_step_that_reads_the_same_place(s
         assert f"|{text}    |" in text_of(call)
 
 
+@pytest.mark.extended
 def test_a_store_that_a_script_has_set_is_not_that_of_another_step(site: SparkSite) -> None:
     script = "SET `fs.viewfs.mounttable.x.link./a` = `${place}`;"
     script += "SELECT a AS found FROM json.`viewfs://x/a/data.json`"
