@@ -80,7 +80,8 @@ def test_executors_commit_a_backlog_once_with_rejects_and_put_it_away(tmp_path: 
     assert (repo.words, list((tmp_path / "inbox").iterdir())) == (Counter(words), [])
     (reject,) = map(json.loads, next((tmp_path / "working/rejects/clicks").iterdir()).read_text().splitlines())
     assert (reject["record"], reject["position"], reject["unit"][-8:]) == ("{broken", 51, "100.json")
-    assert (left_over(repo), replace(repo, master="").run()["items"]) == ([], [])
+    again = {each["kind"] for each in replace(repo, master="").run()["items"]}
+    assert (left_over(repo), again - {"watermark"}) == ([], set())  # it is noted once a minute
 
 
 @pytest.mark.extended

@@ -8,7 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import urlsplit
@@ -90,7 +90,8 @@ class _Server(ThreadingHTTPServer):
     def reset_all(self) -> None:
         """End each open connection; its thread notices at its next read or write."""
         for connection in tuple(self._open):
-            connection.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # its client may have ended it meanwhile
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -258,9 +258,10 @@ def test_an_outcome_that_cannot_be_looked_up_is_not_called_a_failure(site: Site,
         batch.commit()
     site.table.after, site.table.is_away = lambda _: None, False
     assert (site.table.words, site.states(batch)[0]) == (["a"], State.INTENDED)
-    batch.begin()
-    batch.write(b"b")
-    batch.commit()
+    with site.connect() as connection, connection.transaction_batch(1, WordWriter()) as later:
+        later.begin()
+        later.write(b"b")
+        later.commit()
     assert (site.table.words, site.states(batch)[0]) == (["a", "b"], State.COMMITTED)
 
 
