@@ -246,22 +246,24 @@ def test_an_unknown_outcome_is_looked_up_and_nothing_is_written_twice(
     assert site.states(batch)[0] is (State.COMMITTED if is_committed else State.ABORTED)
 
 
-def test_an_outcome_that_cannot_be_looked_up_is_not_called_a_failure(site: Site, batch: TransactionBatch) -> None:
+def test_an_outcome_that_cannot_be_looked_up_is_not_called_a_failure(site: Site) -> None:
     def lost(commit: TableCommit) -> None:
         if commit.files:
             raise CommitUnknown(table="t", cause="no answer")
 
-    site.table.after, site.table.is_away = lost, True
-    batch.begin()
-    batch.write(b"a")
-    with pytest.raises(CommitUnknown):
-        batch.commit()
-    site.table.after, site.table.is_away = lambda _: None, False
-    assert (site.table.words, site.states(batch)[0]) == (["a"], State.INTENDED)
-    with site.connect() as connection, connection.transaction_batch(1, WordWriter()) as later:
-        later.begin()
-        later.write(b"b")
-        later.commit()
+    with site.connect() as connection:
+        with connection.transaction_batch(1, WordWriter(), timeout=3 * SHORT) as batch:
+            site.table.after, site.table.is_away = lost, True
+            batch.begin()
+            batch.write(b"a")
+            with pytest.raises(CommitUnknown):
+                batch.commit()
+        site.table.after, site.table.is_away = lambda _: None, False
+        assert (site.table.words, site.states(batch)[0]) == (["a"], State.INTENDED)
+        with connection.transaction_batch(1, WordWriter()) as later:
+            later.begin()
+            later.write(b"b")
+            later.commit()
     assert (site.table.words, site.states(batch)[0]) == (["a", "b"], State.COMMITTED)
 
 
