@@ -139,8 +139,9 @@ def test_a_server_is_gone_after_its_owner_was_killed() -> None:
         assert owner.stdout is not None
         pid, directory = owner.stdout.readline().split()
         started = [int(pid), *_children(int(pid))]
-        assert len(started) > 1
-        assert all(map(is_alive, started))
+        alive = [each for each in started if is_alive(each)]  # that of the first look at it may be over
+        assert int(pid) in alive
+        assert len(alive) > 1
         owner.kill()
     try:
         deadline = time.monotonic() + _SECONDS
