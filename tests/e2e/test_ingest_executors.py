@@ -21,15 +21,15 @@ SPARK = ("--engine", "spark")
 CRASH = """\
 import os, signal, sys
 if "pyspark.daemon" in sys.orig_argv:
-    from toolkit.ingest.iceberg_files import IcebergFileWriter
-    described = IcebergFileWriter._described
-    def crash(self, *args):
+    from toolkit.ingest import iceberg_files
+    written_file = iceberg_files.written_file
+    def crash(*args):
         try:
             os.close(os.open({marker!r}, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
-            return described(self, *args)
+            return written_file(*args)
         os.kill(os.getpid(), signal.SIGKILL)
-    IcebergFileWriter._described = crash
+    iceberg_files.written_file = crash
 """
 MERGE_ON_EXECUTORS = """\
 import os, sys

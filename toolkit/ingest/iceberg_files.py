@@ -78,32 +78,7 @@ class IcebergFileWriter(FileWriter):
                 output.write(data)
         except OSError as error:
             raise StoreFailed(table=self.name, cause=str(error)) from None
-        return written_file(self.metadata, self._described(uri, written[0], len(data)))
-
-    def _described(self, uri: str, written: pq.FileMetaData, size: int) -> LibraryFile:
-        """Describe a file by what its writer knows; the library would read it again, two requests on an object store.
-
-        Args:
-            uri: of the file.
-            written: metadata of its content.
-            size: in bytes.
-        """
-        schema, spec = self.metadata.schema(), self.metadata.spec()
-        statistics = data_file_statistics_from_parquet_metadata(
-            written, compute_statistics_plan(schema, self.metadata.properties), parquet_path_to_id_mapping(schema)
-        )
-        return LibraryFile.from_args(
-            content=DataFileContent.DATA,
-            file_path=uri,
-            file_format=FileFormat.PARQUET,
-            partition=statistics.partition(spec, schema),
-            file_size_in_bytes=size,
-            sort_order_id=None,
-            spec_id=spec.spec_id,
-            equality_ids=None,
-            key_metadata=None,
-            **statistics.to_serialized_dict(),
-        )
+        return written_file(self.metadata, uri, written[0], len(data))
 
     @override
     def discard(self, files: Sequence[DataFile]) -> None:
@@ -118,13 +93,36 @@ def portable_io(table: Table) -> FileIO:
     return load_file_io(given, table.location())
 
 
-def written_file(metadata: TableMetadata, file: LibraryFile) -> DataFile:
-    """Return a data file that was written for a table of this metadata."""
+def written_file(metadata: TableMetadata, uri: str, written: pq.FileMetaData, size: int) -> DataFile:
+    """Describe a file by what its writer knows; the library would read it again, two requests on an object store.
+
+    Args:
+        metadata: of the table.
+        uri: of the file.
+        written: metadata of its content.
+        size: in bytes.
+    """
+    schema, spec = metadata.schema(), metadata.spec()
+    statistics = data_file_statistics_from_parquet_metadata(
+        written, compute_statistics_plan(schema, metadata.properties), parquet_path_to_id_mapping(schema)
+    )
+    file = LibraryFile.from_args(
+        content=DataFileContent.DATA,
+        file_path=uri,
+        file_format=FileFormat.PARQUET,
+        partition=statistics.partition(spec, schema),
+        file_size_in_bytes=size,
+        sort_order_id=None,
+        spec_id=spec.spec_id,
+        equality_ids=None,
+        key_metadata=None,
+        **statistics.to_serialized_dict(),
+    )
     return DataFile(
-        uri=file.file_path,
+        uri=uri,
         partition=partition_of(file),
         rows=file.record_count,
-        bytes=file.file_size_in_bytes,
+        bytes=size,
         token=(metadata.current_schema_id, file, metadata.table_uuid),
     )
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyiceberg.expressions import AlwaysTrue
 from pyiceberg.io import FileIO
-from pyiceberg.io.pyarrow import ArrowScan, parquet_file_to_data_file, schema_to_pyarrow
+from pyiceberg.io.pyarrow import ArrowScan, schema_to_pyarrow
 from pyiceberg.table import FileScanTask
 from pyiceberg.table.locations import load_location_provider
 from pyiceberg.table.metadata import TableMetadata
@@ -46,27 +46,27 @@ class IcebergFileMerge(FileMerge):
         provider = load_location_provider(self.metadata.location, self.metadata.properties)
         uri = provider.new_data_location(f"{self.name}-{uuid.uuid4().hex[:8]}.parquet")
         try:
-            rows = self._write(uri)
-            file = parquet_file_to_data_file(self.io, self.metadata, uri)
+            merged = self._write(uri)
         except (OSError, pa.ArrowInvalid) as error:
             with suppress(OSError):  # else compaction removes it, when it is old
                 self.io.delete(uri)
             raise StoreFailed(table=self.table, cause=str(error)) from None
-        if (expected := sum(each.file.record_count for each in self.tasks)) != rows:
-            cause = f"the files have {rows} rows, and their metadata say {expected}"
+        if (expected := sum(each.file.record_count for each in self.tasks)) != merged.rows:
+            cause = f"the files have {merged.rows} rows, and their metadata say {expected}"
             raise StoreFailed(table=self.table, cause=cause)
-        return written_file(self.metadata, file)
+        return merged
 
-    def _write(self, uri: str) -> int:
-        """Write the rows, one file after the other in memory; returns their number."""
-        wanted, rows = self.metadata.schema(), 0
+    def _write(self, uri: str) -> DataFile:
+        """Write the rows, one file after the other in memory."""
+        wanted, written = self.metadata.schema(), list[pq.FileMetaData]()
         schema = schema_to_pyarrow(wanted)
-        with self.io.new_output(uri).create() as output, pq.ParquetWriter(output, schema, compression="zstd") as writer:
-            for task in self.tasks:
-                for batch in ArrowScan(self.metadata, self.io, wanted, AlwaysTrue()).to_record_batches([task]):
-                    writer.write_table(pa.Table.from_batches([batch]).select(schema.names).cast(schema))
-                    rows += batch.num_rows
-        return rows
+        with self.io.new_output(uri).create() as output:
+            with pq.ParquetWriter(output, schema, compression="zstd", metadata_collector=written) as writer:
+                for task in self.tasks:
+                    for batch in ArrowScan(self.metadata, self.io, wanted, AlwaysTrue()).to_record_batches([task]):
+                        writer.write_table(pa.Table.from_batches([batch]).select(schema.names).cast(schema))
+            size = output.tell()
+        return written_file(self.metadata, uri, written[0], size)
 
 
 def require_whole(table: str, tasks: Collection[FileScanTask]) -> None:
