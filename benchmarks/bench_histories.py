@@ -1,4 +1,4 @@
-"""What a history costs a run that has nothing to do: `process.py --due`, and `replication.py` without `--start`.
+"""Time and memory that a long history costs a run with nothing to do: `process.py --due`, `replication.py`.
 
 Each is the whole process on a ledger in SQLite that has one successful run for each minute, less the same process with
 a history of one instance: that is the start of the program. A second feed was copied for the newest instances only, and
@@ -47,7 +47,7 @@ COPIED: Mapping[str, object] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """Of one whole process: seconds by the clock and of the processor, and its peak in MiB."""
+    """Cost of a whole process: seconds by the clock, seconds of CPU, and peak memory in MiB."""
 
     wall: float
     processor: float

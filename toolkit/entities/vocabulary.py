@@ -136,9 +136,9 @@ class SparkSessionUse(StrEnum):
     """Spark application of the steps of a process that are scripts of SQL."""
 
     SHARED = "shared"
-    """One for the instances that a run of feedctl works at, each in a session of its own."""
+    """The steps of a run share an application; each step has a session of its own."""
     OWN = "own"
-    """One for each step."""
+    """Each step has an application of its own."""
 
 
 class Engine(StrEnum):

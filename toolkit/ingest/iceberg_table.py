@@ -62,7 +62,7 @@ from toolkit.ingest.port import (
 MERGE = "commit.manifest-merge.enabled"
 MERGED_BYTES = "commit.manifest.target-size-bytes"
 _BYTES_OF_8_COLUMNS = 32 * 1024
-"""Of a merged manifest, unless the table says otherwise: 200 entries, since each has the bounds of each column."""
+"""Size of a merged manifest for every 8 columns, unless the table sets one: some 200 entries with column bounds."""
 _LOST = (CommitStateUnknownException, *FAILURES)
 
 

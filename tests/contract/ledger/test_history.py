@@ -1,4 +1,4 @@
-"""What is due of a process is the same by its whole history as by what decides about it, on both databases."""
+"""The whole history of a process and the records that decide give the same due instances, on both databases."""
 
 from __future__ import annotations
 
