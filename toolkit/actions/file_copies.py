@@ -111,8 +111,12 @@ class FileCopies:
         spread: Callable[[ExecutorPool], Iterable[Copied]],
     ) -> list[Copied]:
         """Let executors work on many files or bytes of stores that they reach, else, and for the rest, this process."""
-        is_large = len(files) > SPREAD_FILES or sum(file.size for file in files) > SPREAD_BYTES
-        if not is_large or self.work.executors is None or any(each.is_local for each in ends):
+        size = sum(file.size for file in files)
+        is_large = len(files) > SPREAD_FILES or size > SPREAD_BYTES
+        if not is_large or any(each.is_local for each in ends):
+            return here(files)
+        if self.work.executors is None:
+            self.work.copying.large_without_executors.append((len(files), size))
             return here(files)
         copied = self._by_executors(files, spread)
         # What is too much for one task (see `LONGEST_SECONDS`) is not too much for the driver, which renews the lease.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 from toolkit.actions.model import D, I, ItemResult, NoTarget, T, TargetPlan
@@ -138,6 +138,10 @@ class ActionResult(Generic[T, I, D]):
         for each in self.targets:
             if each.plan.skipped is not None:
                 raise NotStarted(why=each.plan.skipped.message)
+
+    def with_notes(self, *more: str) -> ActionResult[T, I, D]:
+        """Return the same with further notes for the user."""
+        return replace(self, request=replace(self.request, notes=(*self.request.notes, *more)))
 
     @property
     def items(self) -> Iterator[ItemResult[I]]:

@@ -167,7 +167,8 @@ class ActionContext:
         return self.choice.shared(self.repository.settings.delete_rate)
 
     @cached_property
-    def _copying(self) -> SharedCopying:
+    def copying(self) -> SharedCopying:
+        """The threads and executors that all runs share."""
         return SharedCopying(spec_of=self.choice.spec_of)
 
     def look(self, run: StopSignal) -> RunContext:
@@ -184,7 +185,7 @@ class ActionContext:
             stores=bound.of,
             guard=guard,
             pool=bound.pool,
-            copying=self._copying,
+            copying=self.copying,
             rate=self.stores.rate_of,
             wait_for_rate=bound.wait_for_rate,
             close=bound.close,
@@ -271,7 +272,7 @@ def run_action(
         envelope = stack.enter_context(opened_envelope(enveloped))
         context.use.write_first(wired.first_writes())
         result = _ran(replace(runner, notifier=messages), wired, _request(context, wired.parallel), envelope)
-        return replace(result, request=replace(result.request, notes=(*result.request.notes, *messages.close())))
+        return result.with_notes(*context.copying.notes(), *messages.close())
 
 
 def _ran(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,8 +106,7 @@ def _run_processes(
         return wired[0].wired()
 
     result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, own))
-    notes = (*result.request.notes, *(note for each in wired for note in each.slots.notes))
-    return replace(result, request=replace(result.request, notes=notes))
+    return result.with_notes(*(note for each in wired for note in each.slots.notes))
 
 
 def affected_by(own: ProcessOptions, context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:

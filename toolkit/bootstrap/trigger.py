@@ -93,8 +93,7 @@ def run_triggers(
     result = run_action(
         options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, of_process)
     )
-    notes = (*result.request.notes, *(note for each in wired for note in each.notes))
-    return replace(result, action=NAME, request=replace(result.request, notes=notes))
+    return replace(result, action=NAME).with_notes(*(note for each in wired for note in each.notes))
 
 
 @dataclass(kw_only=True)

@@ -111,7 +111,9 @@ class Schedules:
     Attributes:
         entrypoints: folder of the scripts; None: not said, and nothing can be exported.
         config_repo: as ``--config-repo`` takes it; None: likewise.
-        spark_submit: the program.
+        spark_submit: the program that starts entrypoints.
+        without_spark: entrypoints that `python` starts instead.
+        python: the program.
         feedctl: the program of the watchdog.
         master: of Spark; None: its own default.
         deploy_mode: of Spark; None: its own default.
@@ -129,6 +131,8 @@ class Schedules:
     entrypoints: str | None = None
     config_repo: str | None = None
     spark_submit: str = "spark-submit"
+    without_spark: tuple[str, ...] = ()
+    python: str = "python3"
     feedctl: str = "feedctl"
     master: str | None = None
     deploy_mode: DeployMode | None = None

@@ -144,10 +144,12 @@ class Scheduler:
 
     def _submit(self, kind: ActionKind, options: Sequence[str]) -> tuple[str, ...]:
         own = self.settings
-        master = () if own.master is None else ("--master", own.master)
-        mode = () if own.deploy_mode is None else ("--deploy-mode", str(own.deploy_mode))
         script = f"{(own.entrypoints or '').rstrip('/')}/{kind.entrypoint}.py"
         place = ("--config-repo", own.config_repo or "", "--env", self.environment)
+        if kind.entrypoint in own.without_spark:
+            return (own.python, script, *options, *place)
+        master = () if own.master is None else ("--master", own.master)
+        mode = () if own.deploy_mode is None else ("--deploy-mode", str(own.deploy_mode))
         return (own.spark_submit, *master, *mode, *own.options, script, *options, *place)
 
     def _of_feeds(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:

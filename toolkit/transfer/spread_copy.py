@@ -42,11 +42,25 @@ class SharedCopying:
         spec_of: how the store that a path is on is opened on other machines.
         pool: copies the files of all runs.
         executors_lock: held by the run that executors work for.
+        large_without_executors: files and bytes of each copy that is large enough for executors, if there are none.
     """
 
     spec_of: Callable[[CanonicalPath], StorageSpec]
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-copy"))
     executors_lock: threading.Lock = field(default_factory=threading.Lock)
+    large_without_executors: list[tuple[int, int]] = field(default_factory=list)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the user should know of the copies of all runs."""
+        large = list(self.large_without_executors)
+        if not large:
+            return ()
+        files, size = (sum(each) for each in zip(*large, strict=True))
+        note = (
+            f"{files} files with {size} bytes were copied or read by this process alone: they are enough for Spark's "
+            "executors, and it has none, since spark-submit did not start it"
+        )
+        return (note,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,6 +93,20 @@ def test_all_files_are_copied_and_who_watches_is_told_of_each(
     assert watching.volume == Volume(files=number, bytes=3 * number)
 
 
+def test_a_large_copy_without_executors_is_made_here_and_the_user_is_told(tmp_path: Path, pool: WorkerPool) -> None:
+    copying = copies(Watching(), pool, 60.0)
+    alone = replace(copying, work=replace(copying.work, executors=None))
+    assert len(alone.copy(REMOTE, REMOTE, files(tmp_path, MANY))) == MANY
+    (note,) = alone.work.copying.notes()
+    assert note.startswith(f"{MANY} files with {3 * MANY} bytes were copied or read by this process alone")
+
+
+def test_a_small_copy_needs_no_executors_and_has_no_note(tmp_path: Path, pool: WorkerPool) -> None:
+    copying = copies(Watching(), pool, 60.0)
+    replace(copying, work=replace(copying.work, executors=None)).copy(REMOTE, REMOTE, files(tmp_path, MANY - 1))
+    assert copying.work.copying.notes() == ()
+
+
 def test_who_watches_is_told_nothing_of_what_was_not_announced(tmp_path: Path, pool: WorkerPool) -> None:
     watching = Watching()
     copies(watching, pool, 60.0).copy(REMOTE, REMOTE, files(tmp_path, 1), is_progress=False)

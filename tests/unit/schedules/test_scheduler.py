@@ -84,6 +84,16 @@ def test_an_action_is_one_spark_submit_of_its_entrypoint() -> None:
     )
 
 
+def test_an_entrypoint_without_spark_is_started_by_python_and_the_others_by_spark_submit() -> None:
+    settings = replace(
+        SETTINGS, master="yarn", options=("--queue", "etl"), without_spark=("process",), python="python3.12"
+    )
+    schedule = scheduled(settings=settings)
+    for kind in (ActionKind.PROCESS, ActionKind.PROCESS_AGAIN):
+        assert the(schedule, kind).command[:2] == ("python3.12", "/opt/entrypoints/process.py")
+    assert the(schedule, ActionKind.RETENTION).command[:3] == ("spark-submit", "--master", "yarn")
+
+
 def test_the_watchdog_is_feedctl_itself_and_has_no_nominal_time() -> None:
     watchdog = the(scheduled(), ActionKind.WATCHDOG)
     expected = ("feedctl", "status", "--stale", "--config-repo", "/srv/feeds", "--env", "prod")
