@@ -234,7 +234,8 @@ class Host:
         """Serve a connection to its end."""
         with connection:
             facts = {"application": self.context.applicationId, "catalog": catalog_of(self.session)}
-            connection.sendall(json.dumps(facts).encode() + b"\n")
+            with suppress(OSError):  # who asks for the end may have left already
+                connection.sendall(json.dumps(facts).encode() + b"\n")
             order = _order(connection)
             if order is not None and order.get("end"):
                 self.is_over.set()

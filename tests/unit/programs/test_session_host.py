@@ -91,3 +91,19 @@ def test_rows_that_are_long_reach_the_runner_in_pieces(program: ModuleType, monk
     assert max(map(len, lines)) < 100_000
     assert "".join(each.get("say", "") for each in facts).endswith("x" * 1_000_000 + "\n")
     assert facts[-1]["ended"]["message"] == ""
+
+
+def test_the_end_is_heard_from_one_who_asks_for_it_and_leaves(program: ModuleType) -> None:
+    jvm_context = SimpleNamespace(listJars=list_of, listFiles=list_of, listArchives=list_of)
+    context = SimpleNamespace(applicationId="local-1", _jsc=SimpleNamespace(sc=lambda: jvm_context))
+    conf = SimpleNamespace(get=lambda _name: "in-memory")
+    serving = program.Host(SimpleNamespace(sparkContext=context, conf=conf))
+    asking, connection = socket.socketpair()
+    with asking:
+        asking.sendall(b'{"end": true}\n')
+    serving.serve(connection)
+    assert serving.is_over.is_set()
+
+
+def list_of() -> SimpleNamespace:
+    return SimpleNamespace(mkString=lambda _between: "")
