@@ -9,8 +9,10 @@ it). feedctl makes a digest of each file on its way; DistCp compares checksums, 
 Closing a file on HDFS waits for the DataNode to report its block. A client that asks too early sleeps, 400 ms at first:
 Hadoop's default, which DistCp has here, and the only one that hdfs-native has. "asks after 10 ms" is DistCp with this
 set to 10; "20 maps at once" is DistCp with as many maps as it asks for, in one process, where Hadoop's local runner has
-one. Goals are against DistCp as it is. A peer that takes longer than --longest seconds is ended: its figure is at least
-that, and the ratio too. So each shape takes a quarter of an hour in full size, by its name: --shapes small.
+one; "20 maps and 10 ms" has both. "started by python" is feedctl without spark-submit. Goals are against DistCp as it
+is, of small files also against the tuned one and the bare loop. A peer that takes longer than --longest seconds is
+ended: its figure is at least that, and the ratio too. So each shape takes a quarter of an hour in full size, by its
+name: --shapes small.
 """
 
 from __future__ import annotations

@@ -17,9 +17,11 @@ from benchmarks.timing import SPARK_SUBMIT, Took, spark_environment, timed, took
 from benchmarks.whole_process import ROOT
 
 _HERE = Path(__file__).parent
-_DELAY = "dfs.client.block.write.locateFollowingBlock.initial.delay.ms"
-OURS, OUR_CALL = "feedctl", "feedctl, in Python"
+_EAGER = "-Ddfs.client.block.write.locateFollowingBlock.initial.delay.ms=10"
+_MAPS = "-Dmapreduce.local.map.tasks.maximum=20"
+OURS, OURS_PLAIN, OUR_CALL = "feedctl", "feedctl, started by python", "feedctl, in Python"
 DISTCP_NAME, DISTCP_TOGETHER, DISTCP_EAGER = "DistCp", "DistCp, 20 maps at once", "DistCp, asks after 10 ms"
+DISTCP_TUNED = "DistCp, 20 maps and 10 ms"
 BARE = "bare loop, Python"
 
 
@@ -86,10 +88,12 @@ def contestants() -> tuple[Contestant, ...]:
     entrypoint = [SPARK_SUBMIT, str(ROOT / "entrypoints" / "replication.py")]
     return (
         Contestant(name=OURS, command=_ours(entrypoint), tells=False, environment=spark_environment()),
+        Contestant(name=OURS_PLAIN, command=_ours([sys.executable, entrypoint[1]]), tells=False),
         Contestant(name=OUR_CALL, command=_ours(in_python), environment={"PYTHONPATH": str(ROOT)}),
         Contestant(name=DISTCP_NAME, command=_distcp("local")),
-        Contestant(name=DISTCP_TOGETHER, command=_distcp("together", "-Dmapreduce.local.map.tasks.maximum=20")),
-        Contestant(name=DISTCP_EAGER, command=_distcp("local", f"-D{_DELAY}=10")),
+        Contestant(name=DISTCP_TOGETHER, command=_distcp("together", _MAPS)),
+        Contestant(name=DISTCP_EAGER, command=_distcp("local", _EAGER)),
+        Contestant(name=DISTCP_TUNED, command=_distcp("together", _MAPS, _EAGER)),
         Contestant(name=BARE, command=_bare),
     )
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from benchmarks.peers.java_program import NoPeer
 from benchmarks.replication.clusters import Clusters
-from benchmarks.replication.contestants import OUR_CALL, OURS, Contestant, Course, Stage, bare
+from benchmarks.replication.contestants import OUR_CALL, OURS, OURS_PLAIN, Contestant, Course, Stage, bare
 from benchmarks.replication.our_repo import OurRepo
 from benchmarks.replication.shapes import Shape, Source, WrongCopy
 from benchmarks.timing import Failed, Took, TooLong, timed
@@ -96,7 +96,9 @@ class Race:
 
     def _took(self, contestant: Contestant, course: Course, stage: Stage) -> Took | None:
         try:
-            return contestant.run(course, stage, None if contestant.name in {OURS, OUR_CALL} else self.longest)
+            return contestant.run(
+                course, stage, None if contestant.name in {OURS, OURS_PLAIN, OUR_CALL} else self.longest
+            )
         except TooLong as late:
             self.clusters.at_target.delete(course.place, recursive=True)
             timed(bare(course), {})

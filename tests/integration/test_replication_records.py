@@ -262,12 +262,28 @@ def test_a_source_of_which_only_the_flag_is_left_takes_nothing_away(copied: Repl
     assert copied.target.files(HOUR) == hour(0)
 
 
-def test_a_file_that_stays_and_has_lost_its_bytes_comes_from_the_source_again(copied: Replication) -> None:
+def test_a_file_that_stays_and_has_lost_its_bytes_comes_from_the_source_again_where_all_is_staged(
+    copied: Replication,
+) -> None:
+    staging = replace(copied, more="availability_flag: _SUCCESS\nproperties: {preservePermission: true}")
+    swap(copied.directory / "to" / PART)
+    (copied.directory / "from" / HOUR / "late").write_text("late")
+    assert staging.run("--start", KEYS[0])[0] == 0
+    assert copied.target.files(HOUR) == hour(0) | {f"{HOUR}/late": b"late"}
+    assert copied.feedctl("verify", "clicks", "--start", KEYS[0])[0] == 0
+
+
+def test_a_file_that_stays_is_not_read_so_that_verify_alone_sees_that_it_has_lost_its_bytes(
+    copied: Replication,
+) -> None:
     swap(copied.directory / "to" / PART)
     (copied.directory / "from" / HOUR / "late").write_text("late")
     assert copied.run("--start", KEYS[0])[0] == 0
+    assert copied.target.files(HOUR)[f"{HOUR}/late"] == b"late"
+    code, found = copied.feedctl("verify", "clicks", "--start", KEYS[0])
+    assert (code, found["instances"][0]["counts"]["different"]) == (4, 1)
+    assert copied.run("--start", KEYS[0], "--rehash")[0] == 0
     assert copied.target.files(HOUR) == hour(0) | {f"{HOUR}/late": b"late"}
-    assert copied.feedctl("verify", "clicks", "--start", KEYS[0])[0] == 0
 
 
 @pytest.mark.slow

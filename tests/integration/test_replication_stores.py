@@ -48,7 +48,7 @@ def check(directory: Path, source: End, target: End) -> None:
     assert (code, outcomes(result)) == (0, [(key, "done", None) for key in KEYS])
     assert target.files(hidden=True) == COPIED
     assert copying.run("--start", KEYS[0], "--end", "2026-03-02T00:00Z")[1]["items"] == []
-    changed = hour(1, ["part-0", "deep/part-1", "more"]) | {"clicks/2026-03-01-01/part-0": b"changed"}
+    changed = {"clicks/2026-03-01-01/part-0": b"changed", "clicks/2026-03-01-01/more": b"more" * 50}
     source.fill(changed)
     code, result = copying.run("--start", KEYS[1])
     assert (code, outcomes(result)) == (0, [(KEYS[1], "done", None)])

@@ -8,6 +8,8 @@ Where renames are atomic:
 3. The unit is renamed aside: the old one and a verified copy, which `recover` renames in; the old one if it is gone.
 4. The copy is renamed to the unit: the new unit, and the old one, which `recover` removes.
 
+Of a unit that is there, only the changed files can be staged: see `toolkit.actions.exchange`.
+
 Where files go one by one:
 1. Uploads are ended, the flag is removed, and files that the source lacks: a unit that readers wait for.
 2. The files are copied, and compared as above: the same. The next run begins again at 1.
@@ -24,6 +26,7 @@ from itertools import islice
 from operator import eq
 from typing import TYPE_CHECKING
 
+from toolkit.actions.exchange import Exchange
 from toolkit.availability import is_there
 from toolkit.errors import StopRequested
 from toolkit.storage import REPLACED_PREFIX, STAGING_PREFIX, FileKind, NotFound, StorageError, WrongKind, aside_name
@@ -231,6 +234,31 @@ class Publication:
         with suppress(StorageError, StopRequested):
             self.system.rename(aside, self.unit)
 
+    def exchange(self, staged: CanonicalPath, dropped: Sequence[str]) -> None:
+        """Put verified files into the unit: readers see all of them, or what was there before.
+
+        Args:
+            staged: has the files and directories that come.
+            dropped: names in the unit that go, or are replaced; none is inside another.
+
+        Raises:
+            StorageError: the unit is what it was, unless the store does not answer any more.
+        """
+        run = self.work.run_name
+        exchange = Exchange(system=self.system, unit=self.unit, aside=aside_of(self.unit, run), run=run)
+        with ExitStack() as unless_exchanged, self.work.guard.completing():
+            unless_exchanged.callback(self._settle, exchange)
+            exchange.apply(staged, dropped)
+            unless_exchanged.pop_all()
+        remove_quietly(self.system, exchange.place, self.base)
+
+    def _settle(self, exchange: Exchange) -> None:
+        """Settle an exchange that failed; if that fails too, the next run does it."""
+        with suppress(StorageError, StopRequested):
+            exchange.settle()
+            if is_there(self.system, exchange.unit):  # else the old files may be nowhere else
+                remove(self.system, exchange.place, self.base)
+
     @contextmanager
     def in_place(self, tree: Tree, present: Tree) -> Iterator[Tree]:
         """Make the unit what a tree is, file by file: the flag goes before the body, and comes after it.
@@ -291,7 +319,11 @@ def recover(
         Whether the unit has what that run had copied, as far as can be told from what it left.
     """
     staging, aside = staging_of(unit, run), aside_of(unit, run)
-    was_replaced = finish_swap(system, unit, aside, lambda: staging if is_there(system, staging) else staged())
+    exchange = Exchange(system=system, unit=unit, aside=aside, run=run)
+    was_replaced = exchange.settle()
+    if was_replaced is None:
+        was_replaced = finish_swap(system, unit, aside, lambda: staging if is_there(system, staging) else staged())
+    remove_wholly(system, exchange.place, base)
     remove_wholly(system, staging, base)
     # Else no aside was seen, and one that a late rename brings may be all that there is of the unit.
     if was_replaced:

@@ -33,6 +33,11 @@ class Preservation:
     rules: CopyRules
     check: Callable[[], None]
 
+    @property
+    def is_requested(self) -> bool:
+        """True if the feed asks for anything."""
+        return any(self._requested())
+
     def refused(self, unit: CanonicalPath) -> tuple[str, ...]:
         """Return notes about attributes that one of the stores does not have; checked before the copy.
 

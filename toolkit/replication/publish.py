@@ -6,7 +6,7 @@ last. On an object store files are written where they belong, between the remova
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import eq
@@ -23,6 +23,7 @@ from toolkit.replication.errors import TargetChanged
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
+from toolkit.storage import PermissionDenied
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.trees import Tree, below, same_bytes
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.staged_unit import StagedUnit
     from toolkit.actions.staging import InstanceStaging
+
+MOST_EXCHANGED = 200
+"""So many names are exchanged at most: while they are renamed, 1 to 2 ms each, readers do not find the unit."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,7 +144,58 @@ class Publisher:
         while above != target.target and system.remove_if_empty(above, below=target.target):
             above = above.parent
 
+    def _can_exchange(self) -> bool:
+        """Return whether the changed files alone can be staged, and exchanged in a moment.
+
+        Data that is validated is staged as a whole, and so is what gets attributes: those of a directory might keep us
+        from what is in it.
+        """
+        item = self.item
+        return (
+            self.staged is None
+            and item.has_unchanged_files
+            and item.keeps_kinds
+            and len(item.copied) + len(item.leaving) <= MOST_EXCHANGED
+            and (self.publication.directories or not item.gone)
+            and not self.preservation.is_requested
+        )
+
+    def _exchanged(self) -> dict[str, str]:
+        """Copy what changed and exchange it in the unit; the rest is not copied (ADR 0077).
+
+        Raises:
+            PermissionDenied: also of a unit in which others alone may rename; it can be replaced as a whole.
+        """
+        item, publication = self.item, self.publication
+        place, arriving = staging_of(item.target, self.work.run_name), item.arriving
+        with ExitStack() as unless_published:
+            publication.begin_staging(place, arriving, unless_published)
+            digests = publication.copy([name for name in arriving if name in item.copied], item.wanted, place)
+            digests |= publication.digests(item.target, item.expected, item.unread)
+            publication.verify(place, arriving, item.wanted)
+            self._begin_replacement()
+            publication.exchange(place, item.leaving)
+            unless_published.pop_all()
+        return digests
+
+    def _begin_replacement(self) -> None:
+        """Look once more whether the unit may be replaced, and remove the flag of which it is a part.
+
+        The copy may have taken hours.
+        """
+        item, publication = self.item, self.publication
+        if item.present is not None and not publication.is_still(item.target, item.present, eq):
+            raise TargetChanged(path=item.target)
+        refusal = self.work.guard.refusal(publication.base, must_look=True)
+        if refusal is not None:
+            raise CalledOff(refusal=refusal)
+        if item.target != self.target.target:  # else the flag is in the directory that is replaced at once
+            self.completeness.withdraw()
+
     def _renamed_in(self) -> dict[str, str]:
+        if self._can_exchange():
+            with suppress(PermissionDenied):
+                return self._exchanged()
         item, publication, run = self.item, self.publication, self.work.run_name
         place = staging_of(item.target, run) if self.staged is None else self.staged.place
         with ExitStack() as unless_published:
@@ -152,14 +207,7 @@ class Publisher:
             if self.staging is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
                 self.notes += self.staging.validate_unit(item.target, place)
-            # The copy may have taken hours.
-            if item.present is not None and not publication.is_still(item.target, item.present, eq):
-                raise TargetChanged(path=item.target)
-            refusal = self.work.guard.refusal(publication.base, must_look=True)
-            if refusal is not None:
-                raise CalledOff(refusal=refusal)
-            if item.target != self.target.target:  # else the flag is in the directory that is replaced at once
-                self.completeness.withdraw()
+            self._begin_replacement()
             publication.swap_in(place, aside=None if item.present is None else aside_of(item.target, run))
             unless_published.pop_all()
         if self.staged is not None:

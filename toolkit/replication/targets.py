@@ -247,6 +247,37 @@ class UnitItem:
         return {**self.extra, **self.wanted}
 
     @property
+    def arriving(self) -> Tree:
+        """The names that are copied, with the directories above them."""
+        above = {name[:at] for name in self.copied for at, each in enumerate(name) if each == "/"}
+        return {name: entry for name, entry in self.wanted.items() if name in self.copied or name in above}
+
+    @property
+    def leaving(self) -> tuple[str, ...]:
+        """The names that the target has now, and that are replaced or go; of a directory that goes, itself alone."""
+        gone, there = self.gone, self.present or {}
+        replaced = {name for name in self.copied if name in there and self.wanted[name].kind is FileKind.FILE}
+        return tuple(sorted(replaced | {name for name in gone if name.rpartition("/")[0] not in gone}))
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The names of files that stay, and of which nobody has read the bytes yet."""
+        read = self.known.keys() | self.copied.keys()
+        return tuple(name for name, entry in self.expected.items() if entry.size and name not in read)
+
+    @property
+    def keeps_kinds(self) -> bool:
+        """True if no file takes the place of a directory, or the other way round."""
+        there = self.present or {}
+        return all(there[name].kind is self.wanted[name].kind for name in self.copied if name in there)
+
+    @property
+    def has_unchanged_files(self) -> bool:
+        """True if the target has files that stay as they are."""
+        gone, there = self.gone, (self.present or {}).items()
+        return any(each.kind is FileKind.FILE and not (name in gone or name in self.copied) for name, each in there)
+
+    @property
     def files(self) -> int:
         """Return the number of files to copy."""
         return sum(self.wanted[name].kind is FileKind.FILE for name in self.copied)

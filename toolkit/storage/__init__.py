@@ -31,6 +31,7 @@ from toolkit.storage.multipart import MultipartUpload, UploadedPart
 from toolkit.storage.opening import close_clients, open_file_system
 from toolkit.storage.port import (
     DATA_PREFIX,
+    EXCHANGE_PREFIX,
     OWN_PREFIX,
     REPLACED_PREFIX,
     STAGING_PREFIX,
@@ -48,6 +49,7 @@ from toolkit.storage.readonly import ReadOnlyFileSystem
 __all__ = [
     "ASIDE_PREFIX",
     "DATA_PREFIX",
+    "EXCHANGE_PREFIX",
     "LOOK_SECONDS",
     "OWN_PREFIX",
     "REPLACED_PREFIX",

@@ -47,6 +47,8 @@ STAGING_PREFIX = f"{OWN_PREFIX}-copy-"
 may write files there under their own names at once, so that half of one can be seen there while it is written."""
 REPLACED_PREFIX = f"{OWN_PREFIX}-old-"
 """Name of replaced data between two renames; recovery of a run that died there gives its own name back."""
+EXCHANGE_PREFIX = f"{OWN_PREFIX}-exchange-"
+"""A directory with such a name has files that come to a unit, and those that they replace, until all of them did."""
 DATA_PREFIX = f"{OWN_PREFIX}-data-"
 """A directory with such a name and the number of a run has data that could not get the place that Hive would choose."""
 

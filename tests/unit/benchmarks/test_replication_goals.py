@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.bench_replication import LARGE, SMALL
-from benchmarks.replication.contestants import DISTCP_NAME, OUR_CALL, OURS, Stage
+from benchmarks.replication.contestants import BARE, DISTCP_NAME, DISTCP_TUNED, OUR_CALL, OURS, OURS_PLAIN, Stage
 from benchmarks.replication.goals import table, verdicts
 from benchmarks.replication.race import Figures
 from benchmarks.timing import Took, TooLong, timed
@@ -19,9 +19,19 @@ def test_small_files_have_to_be_five_times_as_fast_and_medians_count() -> None:
         (Stage.ALL, OUR_CALL): figures(4),
         (Stage.ALL, DISTCP_NAME): figures(9, 10, 11),
     }
-    whole, call = verdicts(SMALL, found)
+    whole, _, call = verdicts(SMALL, found)
     assert (whole.found, whole.is_met) == (5, True)
     assert (call.found, call.is_met) == (2.5, False)
+
+
+def test_small_files_have_goals_against_the_tuned_peer_and_the_bare_loop_too() -> None:
+    found = {
+        (Stage.ALL, OURS_PLAIN): figures(2),
+        (Stage.ALL, DISTCP_TUNED): figures(10),
+        (Stage.ALL, BARE): figures(1),
+    }
+    plain = [each for each in verdicts(SMALL, found) if "by python" in each.what]
+    assert [(each.peer, each.found, each.wanted) for each in plain] == [(DISTCP_TUNED, 5, 5), (BARE, 0.5, 0.8)]
 
 
 def test_nothing_to_do_by_the_ledger_is_measured_against_a_peer_that_lists_both_sides() -> None:
@@ -32,7 +42,7 @@ def test_nothing_to_do_by_the_ledger_is_measured_against_a_peer_that_lists_both_
 
 def test_a_figure_that_is_void_reaches_no_goal() -> None:
     found = {(Stage.ALL, DISTCP_NAME): figures(4)}
-    assert [each.is_met for each in verdicts(LARGE, found)] == [False, False]
+    assert [each.is_met for each in verdicts(LARGE, found)] == [False, False, False]
 
 
 def test_the_table_has_a_line_for_each_with_ratios_to_ours() -> None:
@@ -45,7 +55,7 @@ def test_the_table_has_a_line_for_each_with_ratios_to_ours() -> None:
 def test_a_peer_that_was_ended_counts_with_the_seconds_that_were_seen_and_is_marked() -> None:
     ended = Figures(runs=[Took(whole=300, inside=290, is_over=True)])
     found = {(Stage.ALL, OURS): figures(30), (Stage.ALL, OUR_CALL): figures(20), (Stage.ALL, DISTCP_NAME): ended}
-    whole, call = verdicts(SMALL, found)
+    whole, _, call = verdicts(SMALL, found)
     assert str(whole).endswith("at least 10.00 times as fast as DistCp (goal: 5)")
     assert (call.found, call.is_least) == (29, True)
     assert "ENDED" in list(table(found))[-1]
