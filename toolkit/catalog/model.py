@@ -6,12 +6,13 @@ Times of creation and access, and privileges, are the metastore's own affair and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Self
 
 from toolkit.catalog.partition_name import joined_name
 from toolkit.catalog.values import KeyType
+from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, order=True, slots=True)

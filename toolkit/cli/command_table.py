@@ -32,7 +32,7 @@ class CommandEntry(NamedTuple):
 
     def add_line_to(self, program: typer.Typer, name: str) -> None:
         """Add the name and the line of help to a program that runs no command."""
-        program.command(name, help=self.help)(_not_loaded)
+        program.command(name, help=self.help, short_help=self.help)(_not_loaded)
 
 
 def _not_loaded() -> None:

@@ -65,8 +65,12 @@ def whole_program() -> typer.Typer:
 
 
 def outline() -> typer.Typer:
-    """Return a program that has the names and the help of all commands, and runs none."""
+    """Return a program that has the names and the help of all commands, and runs none.
+
+    Its help is plain text: to draw boxes, rich takes longer to load than all of feedctl.
+    """
     program = _program([])
+    program.rich_markup_mode = None
     for name, entry in COMMANDS.items():
         entry.add_line_to(program, name)
     return program

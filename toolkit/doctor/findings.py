@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from toolkit.errors import FeedctlError
+from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError
 from toolkit.storage.calls import BoundedCalls, NoAnswer
 

@@ -8,7 +8,7 @@ would choose is taken, by other files or by the data that are replaced.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +34,7 @@ from toolkit.hive.registration import TableRegistration
 from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
+from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.digest_reader import DigestReader

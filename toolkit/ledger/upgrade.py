@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
@@ -17,6 +16,7 @@ import sqlalchemy as sa
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
+from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import migrations
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import UnusableLedger

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from toolkit.errors import InvalidInput
+from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import run, verdict, verdict_finding
@@ -345,6 +346,5 @@ def _result(row: sa.RowMapping) -> ValidationResult:
 
 def _finding(row: sa.RowMapping) -> StoredFinding:
     values = {each.name: row[each.name] for each in fields(StoredFinding)}
-    return StoredFinding(
-        **{**values, "examples": tuple(json.loads(values["examples"])), "kwargs": json.loads(values["kwargs"])}
-    )
+    unpacked = {"examples": tuple(json.loads(values["examples"])), "kwargs": json.loads(values["kwargs"])}
+    return StoredFinding(**values | unpacked)

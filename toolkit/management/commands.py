@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import IllegalTransition, LedgerConflict
 from toolkit.ledger.jobs.job_end import abort_job

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.draft import Draft, TextOutcome
 from toolkit.migration.plan import Plan
 from toolkit.migration.trace import OutputPlace, Tracing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy
+from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.triggers import (
     CompiledCondition,
     CompiledEntry,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.availability import is_ready
 from toolkit.el import CanonicalPath, format_instant, parse_instant
 from toolkit.errors import InvalidInput
+from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import fingerprints, late_checks
 from toolkit.ledger.fingerprints import Fingerprint, ReadInput, changes
 from toolkit.ledger.late_checks import MadeCheck, OpenInstance
@@ -56,10 +57,8 @@ class NothingRead(InvalidInput):
 
     def __init__(self, *, process: str, instance_key: str) -> None:
         self.process, self.instance_key = process, instance_key
-        found = (
-            f"the instance {instance_key} of {process} has not succeeded with late_process yet, or its cut-off is over"
-        )
-        super().__init__(f"{found}; `feedctl instance status {process}` shows what ran")
+        found = f"{instance_key} of {process} has not succeeded with late_process yet, or its cut-off is over"
+        super().__init__(f"the instance {found}; `feedctl instance status {process}` shows what ran")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

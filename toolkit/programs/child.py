@@ -13,12 +13,13 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib.resources import files
 from typing import IO, Any
 
 from toolkit.errors import InvalidInput
+from toolkit.lazy_dataclass import dataclass
 from toolkit.printable import on_one_line
 from toolkit.programs.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
 from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepMark

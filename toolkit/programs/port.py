@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from toolkit.entities import Cluster, Engine, Workflow
+from toolkit.lazy_dataclass import dataclass
 
 NOTHING_CHANGED = 99
 """Exit code of a step that succeeded and changed nothing: its outputs are not announced (Airflow, BashOperator)."""

@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import great_expectations as gx
@@ -26,6 +26,7 @@ from pyspark.sql import DataFrame
 
 from toolkit.entities.expectation_types import expectation_types
 from toolkit.entities.suite_code import ROWS_QUERY, code_in
+from toolkit.lazy_dataclass import dataclass
 from toolkit.quality.documents import ExpectationResult, RequestedExpectation
 from toolkit.quality.suite_sql import require_condition, require_select
 

@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.errors import Failed
+from toolkit.lazy_dataclass import dataclass
 from toolkit.programs.log_folder import UnsafeLog, begin_log
 from toolkit.programs.port import StepCall, StepEngine, StepMark
 from toolkit.programs.spark_submit import SparkSubmitEngine

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sqlalchemy as sa
 
+from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches import creation
 from toolkit.ledger.batches.creation import enqueue_downstream
 from toolkit.ledger.batches.errors import (

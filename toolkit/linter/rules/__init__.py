@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext, Option, Rule
 from toolkit.linter.rules import (
