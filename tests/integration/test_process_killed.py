@@ -64,7 +64,8 @@ def test_after_a_kill_of_the_runner_its_step_is_ended_and_the_next_run_goes_on(c
 def test_what_lives_on_of_a_step_that_is_no_longer_in_the_config_is_ended_before_another_begins(counting: Runs) -> None:
     with counting.started() as run:
         counting.until("second", run)
-        (supervisor,) = (pid for pid in counting.alive() if parent_of(str(pid)) == run.pid)
+        alive = counting.alive()
+        (supervisor,) = (pid for pid in alive if parent_of(str(pid)) not in alive)
         os.kill(supervisor, signal.SIGSTOP)
         run.kill()
         run.communicate()

@@ -8,19 +8,16 @@ import marshal
 import os
 import select
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import field
-from functools import cache
-from importlib.resources import files
-from typing import IO, Any
+from typing import Any
 
 from toolkit.errors import InvalidInput
 from toolkit.lazy_dataclass import dataclass
 from toolkit.printable import on_one_line
+from toolkit.programs.fork_server import Supervisor, fork_server
 from toolkit.programs.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
 from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepMark
 from toolkit.programs.step_log import last_line, private, tag_of
@@ -89,40 +86,10 @@ def run_program(
     """
     private(call.log)
     started(StepMark(log=call.log))
-    code = _supervisor_code()
-    with ExitStack() as stack:
-        log_file = stack.enter_context(call.log.open("ab"))
-        supervisor = stack.enter_context(
-            subprocess.Popen(  # noqa: S603 - our own script
-                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _RUNS_CODE, _SUPERVISOR, str(len(code))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log_file,
-                env={**call.environment, **_marks(call)},
-                start_new_session=True,  # Ctrl-C is for the runner, which tells the step in its own time
-            )
-        )
-        return _Watch(program, call, supervisor, started).until_end(check, code)
-
-
-_SUPERVISOR = "supervisor.py"
-_RUNS_CODE = """
-import marshal, os, sys
-code, size = b"", int(sys.argv[2])
-while len(code) < size:
-    octets = os.read(0, size - len(code))
-    if not octets:
-        sys.exit(1)
-    code += octets
-exec(marshal.loads(code))
-"""
-
-
-@cache
-def _supervisor_code() -> bytes:
-    """Compiled once for all steps: Python would do it anew for each, since it keeps no code of a program's own file."""
-    source = (files(__package__) / _SUPERVISOR).read_text(encoding="utf-8")
-    return marshal.dumps(compile(source, _SUPERVISOR, "exec", dont_inherit=True))
+    with call.log.open("ab") as log_file:
+        supervisor = fork_server().supervisor(str(call.log), call.environment, log_file.fileno())
+    with supervisor:
+        return _Watch(program, call, supervisor, started).until_end(check)
 
 
 class _Watch:
@@ -132,19 +99,18 @@ class _Watch:
         self,
         program: Program,
         call: StepCall,
-        supervisor: subprocess.Popen[bytes],
+        supervisor: Supervisor,
         started: Callable[[StepMark], None],
     ) -> None:
         self._program, self._call, self._supervisor, self._started = program, call, supervisor, started
-        self._orders, self._reports = _number(supervisor.stdin), _number(supervisor.stdout)
         self._rest = b""
         self._known: dict[str, Any] = {}
 
-    def until_end(self, check: Callable[[], None], code: bytes) -> StepEnd:
-        """Give the supervisor its code, and wait for the step; `check` may end it."""
+    def until_end(self, check: Callable[[], None]) -> StepEnd:
+        """Give the supervisor its order, and wait for the step; `check` may end it."""
         try:
             order = marshal.dumps(json.loads(json.dumps(_order(self._program, self._call))))  # of plain types alone
-            self._send(code + b"%d\n" % len(order) + order)
+            self._send(b"%d\n" % len(order) + order)
             while self._listen(_LOOK_SECONDS):
                 check()
                 self._send(b".")
@@ -167,8 +133,7 @@ class _Watch:
     def _stop(self) -> None:
         """End the step, whatever goes wrong on the way: only the wait for a supervisor that works has an end."""
         self._started = _ignored
-        with suppress(OSError):
-            _pipe(self._supervisor.stdin).close()
+        self._supervisor.give_no_more_orders()
         deadline = time.monotonic() + self._call.grace_seconds + _PATIENCE_SECONDS
         while time.monotonic() < deadline and self._listen(_LOOK_SECONDS):
             pass
@@ -185,10 +150,10 @@ class _Watch:
     def _listen(self, seconds: float) -> bool:
         """Take what the supervisor says; False: it says no more."""
         ear = select.poll()  # `select` cannot look at a process's thousandth file
-        ear.register(self._reports, select.POLLIN)
+        ear.register(self._supervisor.reports, select.POLLIN)
         if not ear.poll(seconds * 1000):
             return True
-        octets = os.read(self._reports, 1 << 16)
+        octets = os.read(self._supervisor.reports, 1 << 16)
         *lines, self._rest = (self._rest + octets).split(b"\n")
         for line in lines:
             facts = json.loads(line)
@@ -201,7 +166,7 @@ class _Watch:
         """A supervisor that is gone says so by the end of its reports."""
         with suppress(BrokenPipeError):
             while octets:
-                octets = octets[os.write(self._orders, octets) :]
+                octets = octets[os.write(self._supervisor.orders, octets) :]
 
     def _end(self) -> StepEnd:
         known = self._known
@@ -259,17 +224,6 @@ def secret_lines(program: Program) -> list[str]:
     """Return the texts that stay out of the log of a program."""
     lines = {line.strip() for text in program.secrets.values() for line in text.splitlines()}
     return [line for line in lines if len(line) >= _SHORTEST_SECRET]
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    if pipe is None:
-        message = "the supervisor was started without its pipes"
-        raise AssertionError(message)
-    return pipe
-
-
-def _number(pipe: IO[bytes] | None) -> int:
-    return _pipe(pipe).fileno()
 
 
 def _ignored(_mark: StepMark) -> None:

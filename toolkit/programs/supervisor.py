@@ -4,9 +4,10 @@ A process of its own, so that the end of the runner, also by kill -9, ends the s
 become children of this one (PR_SET_CHILD_SUBREAPER), however they left their session. Python's own modules only, none
 that is slow to load: a step of a millisecond pays for this, and json, re and typing would double it.
 
-On standard input, after a line with its length, is what to run (`child._order`, by marshal: its reader is the same
-Python); each byte after it is a sign of life, its end says that the runner is gone or wants the step to end. On
-standard output each report is a line of JSON.
+It is forked by a server that has this code and one socket, on which the runner sends the mark of each step with its
+three files (`fork_server`). On standard input, after a line with its length, is what to run (`child._order`, by
+marshal: its reader is the same Python); each byte after it is a sign of life, its end says that the runner is gone or
+wants the step to end. On standard output is one byte when the mark is there; then each report is a line of JSON.
 """
 # pathlib is slow to load:
 # ruff: noqa: PTH108, PTH123, PTH208
@@ -344,7 +345,3 @@ def main() -> None:
         lines.append(f"ended {ended} processes that the step had left in the background")
     voice.finish(*lines)
     report(exit_code=step.exit_code, why=why, ended=ended, left=left, lost=log.lost)
-
-
-if __name__ == "__main__":
-    main()
