@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -19,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.spark_site import SETTINGS, SparkSite
-from tests.integration.process_runs import KEYS, Runs
 from toolkit.entities import Credential, Engine, SparkAttributes, SparkSessionUse, Workflow
 from toolkit.programs.left_over import processes_of
 from toolkit.programs.opening import end_left_over, opened_engines
@@ -302,30 +300,3 @@ def test_after_a_killed_runner_nothing_of_a_step_runs_when_it_is_tried_again(
         grace_seconds=5.0,
     )
     assert (left, processes_of(shared)) == (frozenset(), frozenset())
-
-
-COUNT = """CREATE TABLE read USING text LOCATION '${clicks}'; SET spark.sql.shuffle.partitions = 1;
-INSERT OVERWRITE DIRECTORY '${counts}' USING json SELECT '${nominalTime}' AS at, count(*) AS lines FROM read
-"""
-
-
-def test_all_instances_that_are_due_run_on_one_application_each_in_a_session_of_its_own(
-    tmp_path: Path, java_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(java_home))
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    runs = Runs(directory=tmp_path)
-    spark = "{master: 'local[1]', conf: {spark.ui.port: 0}}"
-    runs.write(
-        f"workflow: {{engine: spark_sql, path: workflows/count.sql, spark: {spark}}}", more="parallel: 2", flag=""
-    )
-    (tmp_path / "repo/workflows/count.sql").write_text(COUNT)
-    runs.fill(*KEYS[:4])
-    code, _ = runs.run("--due", time=KEYS[3])
-    assert (code, runs.statuses()) == (0, [(f"{hour:02}", 1, "succeeded") for hour in range(4)])
-    for key in KEYS[:4]:
-        rows = "".join(each.read_text() for each in runs.at("counts", key).glob("part-*"))
-        assert json.loads(rows)["lines"] == 1
-    ((applications,),) = runs.query("SELECT count(DISTINCT application_id) FROM step_run")
-    assert (applications, runs.alive()) == (1, [])
-    assert not list(tmp_path.rglob("*.session"))

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.ledger.runs.rows import Origin
+    from toolkit.programs.shared_sql import SharedSqlEngine
     from toolkit.storage import FileSystem
     from toolkit.transfer.port import ExecutorPool
 
@@ -115,6 +116,7 @@ class ActionContext:
         use: the ledger.
         executors: those of this process; None: it is a dry run.
         affected: the feeds that have a say in how stores are reached, each on the clusters where it does.
+        hosts: the applications that steps of SQL share; None: the action runs no steps.
     """
 
     options: ActionOptions
@@ -124,6 +126,7 @@ class ActionContext:
     use: LedgerUse
     executors: Executors | None
     affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]]
+    hosts: SharedSqlEngine | None = None
 
     @property
     def variables(self) -> Variables:
@@ -133,10 +136,8 @@ class ActionContext:
     @cached_property
     def pairs(self) -> tuple[tuple[Feed, Cluster], ...]:
         """The feeds that the user chose, each with its cluster."""
-        repository = self.repository
-        selector = EntitySelector(
-            feeds=repository.feeds, clusters=repository.clusters, environment=repository.environment
-        )
+        found = self.repository
+        selector = EntitySelector(feeds=found.feeds, clusters=found.clusters, environment=found.environment)
         return selector.choose(self.options.selection)
 
     @cached_property
@@ -210,8 +211,8 @@ class ActionContext:
         """Return the validator; without suites there is none, so that entities are not read for their `quality`."""
         if not self.repository.suites:
             return NoValidator()
-        author = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)
-        return suite_validator(self.snapshot, self.repository, self.use.ledger, stores, author, self.variables)
+        by = Author(entity=run.key.entity, run_id=run.run_id, life_cycle=run.key.life_cycle)
+        return suite_validator(self.snapshot, self.repository, self.use.ledger, stores, by, self.variables, self.hosts)
 
     @property
     def _open_executors(self) -> Callable[[], ExecutorPool] | None:
@@ -232,24 +233,19 @@ def run_action(
     wire: Callable[[ActionContext], Wired[T, I, D]],
     area: Area,
     affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
+    hosts: SharedSqlEngine | None = None,
 ) -> ActionResult[T, I, D]:
     """The run of an action, from the options to the result.
 
-    Args:
-        options: what the user asked for.
-        clock: tells the wall-clock time.
-        process: asked before each effect.
-        progress: told how far the work is.
-        wire: puts the action and its targets together.
-        area: of settings that the action has to understand.
-        affected: see `ActionContext`.
+    `wire` puts the action and its targets together, `area` has the settings that it must understand, `process` is asked
+    before each effect, `progress` is told how far the work is; `affected` and `hosts` are those of `ActionContext`.
 
     Raises:
         InvalidInput: a future time, an unusable config repo, unknown names, values that do not exist yet, no ledger.
         Unavailable: the ledger or the audit file cannot be used.
     """
     with ExitStack() as stack:
-        context = opened_context(options, clock, process, area, stack, affected)
+        context = replace(opened_context(options, clock, process, area, stack, affected), hosts=hosts)
         wired = wire(context)
         runner = ActionRunner(
             action=wired.action,

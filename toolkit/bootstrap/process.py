@@ -37,7 +37,7 @@ from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
-from toolkit.programs.opening import ENGINES, end_left_over, opened_engines
+from toolkit.programs.opening import ENGINES, end_left_over, opened_engines, shared_of
 from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
 from toolkit.storage import RealPlaces
@@ -106,7 +106,8 @@ def _run_processes(
         wired.append(ProcessWiring(own=own, context=context, clock=clock, engines=engines))
         return wired[0].wired()
 
-    result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, own))
+    affected, hosts = partial(affected_by, own), shared_of(engines)
+    result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=affected, hosts=hosts)
     return result.with_notes(*(note for each in wired for note in each.slots.notes))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.validations import NewValidationResult, StoredFinding
+    from toolkit.programs.shared_sql import SharedSqlEngine
     from toolkit.quality.validator import Validate
     from toolkit.storage import FileSystem
     from toolkit.variables import Variables
@@ -38,6 +40,7 @@ def suite_validator(
     stores: Callable[[CanonicalPath], FileSystem],
     author: Author,
     variables: Variables,
+    hosts: SharedSqlEngine | None = None,
 ) -> SuiteValidator:
     """Return the validator of a run.
 
@@ -48,22 +51,31 @@ def suite_validator(
         stores: for listing.
         author: the run that wrote the data.
         variables: of the process.
+        hosts: have the applications of steps of SQL, which may validate what they made; None: no step runs.
     """
     return SuiteValidator(
         stores=stores,
         suites=repository.suites,
         ledger=ledger,
-        processes=partial(_process, variables),
+        processes=partial(_process, variables, author.entity, hosts),
         write_page=partial(_page, quality_folder(snapshot, repository.settings, variables), ledger),
         author=author,
         allows_sql=allows_suite_sql(variables),
     )
 
 
-def _process(variables: Variables, cluster: Cluster) -> Validate:
+def _process(variables: Variables, entity: str, hosts: SharedSqlEngine | None, cluster: Cluster) -> Validate:
     from toolkit.quality.spark_validation import SparkValidation  # noqa: PLC0415 - most runs validate nothing
 
-    return SparkValidation(cluster=cluster, variables=variables).ask
+    alone = SparkValidation(cluster=cluster, variables=variables)
+    if hosts is None:
+        return alone.ask
+    from toolkit.programs.hosted import HostedEngine  # noqa: PLC0415 - as above
+
+    hosted = HostedEngine(
+        shared=hosts, process=entity, cluster=cluster.name, own=alone.engine, module="toolkit.quality.spark_job"
+    )
+    return replace(alone, shared=hosted).ask
 
 
 def _page(

@@ -12,6 +12,7 @@ from toolkit.programs.command import CommandEngine
 from toolkit.programs.left_over import end_processes
 from toolkit.programs.log_folder import UnsafeLog, opened_log
 from toolkit.programs.port import GRACE_SECONDS, StepEngine, StepMark
+from toolkit.programs.session_folder import end_dead_sessions
 from toolkit.programs.shared_sql import SharedSqlEngine
 from toolkit.programs.spark_sql import SparkSqlEngine
 from toolkit.programs.spark_submit import SparkSubmitEngine
@@ -34,6 +35,12 @@ def opened_engines() -> Iterator[Mapping[Engine, StepEngine]]:
         yield {**ENGINES, Engine.SPARK_SQL: shared}
     finally:
         shared.close()
+
+
+def shared_of(engines: Mapping[Engine, StepEngine]) -> SharedSqlEngine | None:
+    """Return the engine whose steps share applications; None: each has its own."""
+    found = engines.get(Engine.SPARK_SQL)
+    return found if isinstance(found, SharedSqlEngine) else None
 
 
 def end_left_over(
@@ -60,7 +67,7 @@ def end_left_over(
     Returns:
         processes that could not be ended: the step must not be tried again now.
     """
-    left = end_processes(mark.log, grace_seconds=grace_seconds)
+    left = end_processes(mark.log, grace_seconds=grace_seconds) | end_dead_sessions(grace_seconds=grace_seconds)
     if shared := noted_session(mark.log):
         left |= end_processes(shared, grace_seconds=grace_seconds)
     logged = _application(mark)

@@ -2,13 +2,15 @@
 
 No import of toolkit, as in `sql_runner`, beside which it lies. Its argument is the Unix socket to listen on.
 
-Each connection is one step, or asks for the end. After a line of JSON (`tag`, `description`, `statements`,
-`quiet_seconds`, `grace_seconds`) each octet is a sign of life of its runner; the end of these cancels the step. Answers
-are lines of JSON: `application` and `catalog`, then `say` for the step's log, last `ended` and `retire`.
+Each connection is one step, or asks for the end. After a line of JSON (`tag`, `description`, `quiet_seconds`,
+`grace_seconds`, and `statements`, or the `module` of a validation) each octet is a sign of life of its runner; the end
+of these cancels the step. Answers are lines of JSON: `application` and `catalog`, then `say` for the step's log, last
+`ended` and `retire`.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import select
@@ -17,7 +19,8 @@ import socket
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,16 +48,20 @@ class StepSession:
 
     Where the catalog is in memory, all that sessions of an application share is its own: tables, global views, caches.
     With a metastore the session is one of many, as tables are meant to stay; `shared_sql` lets no script use the rest.
+
+    Args:
+        base: of the application.
+        settings: of a session that is apart with either catalog; None: of a step, which has the application's.
     """
 
     _making = threading.Lock()
 
-    def __init__(self, base: SparkSession) -> None:
+    def __init__(self, base: SparkSession, settings: Mapping[str, str] | None = None) -> None:
         self._scala: Any = base.sparkContext._jsc.sc()  # noqa: SLF001 - Python's Spark has no way to it
-        self._is_apart = catalog_of(base) == _IN_MEMORY
+        self._is_apart = settings is not None or catalog_of(base) == _IN_MEMORY
         with self._making:
             before = len(self._tabs())
-            self.session = _apart(base) if self._is_apart else base.newSession()
+            self.session = _apart(base, settings or {}) if self._is_apart else base.newSession()
             self._own_tabs = self._tabs()[before:]
 
     def release(self) -> None:
@@ -77,14 +84,26 @@ class StepSession:
         return [tabs.apply(number) for number in range(tabs.size())]
 
 
-def _apart(base: SparkSession) -> SparkSession:
+def _apart(base: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """Return a session with a shared state of its own, as Python's Spark makes the first one."""
     jvm: Any = base._jvm  # noqa: SLF001 - Python's Spark has no way to it
     find = getattr(SparkSession, "_get_j_spark_session_class", None)
     java_class = jvm.SparkSession if find is None else find(jvm)
-    made = java_class(base.sparkContext._jsc.sc(), jvm.java.util.HashMap())  # noqa: SLF001
+    options = jvm.java.util.HashMap()
+    for name, text in settings.items():
+        options.put(name, text)
+    made = java_class(base.sparkContext._jsc.sc(), options)  # noqa: SLF001
     made.sharedState()
     return SparkSession(base.sparkContext, made)
+
+
+@contextmanager
+def _opened(base: SparkSession, settings: Mapping[str, str] | None = None) -> Iterator[SparkSession]:
+    own = StepSession(base, settings)
+    try:
+        yield own.session
+    finally:
+        own.release()
 
 
 def catalog_of(session: SparkSession) -> str:
@@ -92,8 +111,15 @@ def catalog_of(session: SparkSession) -> str:
     return str(session.conf.get("spark.sql.catalogImplementation"))
 
 
+class _Cancelled(BaseException):
+    """A validation has to end; Great Expectations catches every `Exception`, and goes on."""
+
+
 class HostedStep:
     """A step at work: its statements in a thread, its runner watched by another."""
+
+    _validating = threading.Lock()
+    """Great Expectations has one context for a process."""
 
     def __init__(self, host: Host, order: dict[str, Any], connection: socket.socket) -> None:
         self._host, self._order, self._connection = host, order, connection
@@ -164,11 +190,11 @@ class HostedStep:
         try:
             self._host.context.setJobGroup(self._order["tag"], self._order["description"], True)  # noqa: FBT003
             self._host.context.addJobTag(self._order["tag"])
-            own = StepSession(self._host.session)
-            try:
-                self._statements(own.session)
-            finally:
-                own.release()
+            if "module" in self._order:
+                self._validate()
+            else:
+                with _opened(self._host.session) as session:
+                    self._statements(session)
             self._is_done = True
         except Py4JJavaError as error:
             self._fail("the session failed", str(error.java_exception))
@@ -195,6 +221,30 @@ class HostedStep:
                 self._fail(f"{place}, failed", str(error.java_exception))
                 return
             self._show(shown)
+
+    def _validate(self) -> None:
+        """Let a module of feedctl validate data in a session of its own."""
+        if self._order["path"] not in sys.path:
+            sys.path.append(self._order["path"])
+        module = importlib.import_module(self._order["module"])
+        while not self._validating.acquire(timeout=_LOOK_SECONDS):
+            if self._cancelled:
+                return
+        try:
+            with _opened(self._host.session, module.SETTINGS) as session:
+                module.answer_in(session, self._check, *self._order["arguments"])
+        except OSError as error:
+            self._fail("the validation failed", str(error))
+        except _Cancelled:
+            return
+        finally:
+            self._validating.release()
+        if self._host.is_stopped:  # or the JVM does not answer: data that could not be read says nothing
+            end_application("the application was stopped")
+
+    def _check(self) -> None:
+        if self._cancelled:
+            raise _Cancelled
 
     def _fail(self, what: str, why: str, *, may_retry: bool | None = None) -> None:
         self._message, self._may_retry = f"{what}: {sql_runner.first_line(why)[:_PIECE_CHARACTERS]}", may_retry

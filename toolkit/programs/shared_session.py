@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -16,11 +13,10 @@ from pathlib import Path
 from toolkit.errors import Failed
 from toolkit.programs.child import Program, run_program
 from toolkit.programs.port import StepCall, StepEnd, StepMark
+from toolkit.programs.session_folder import end_dead_sessions, new_folder
 
 _LOOK_SECONDS = 0.05
 _IDLE_SECONDS = 60.0
-_LONGEST_PLACE = 70
-"""A path of a Unix socket has at most 107 octets; the directory and name of this one have 32."""
 _MOST_STEPS = 500
 """So many steps an application runs: what Spark keeps of each (classes, records of jobs) ends with it."""
 
@@ -57,10 +53,11 @@ class SharedSession:
             InvalidInput: nothing can be started.
             OSError: there is no place for its socket.
         """
-        self._folder = _private_folder()
+        end_dead_sessions(grace_seconds=0.0)
+        self._folder = new_folder(self.call.log)
         with ExitStack() as stack:
-            stack.callback(shutil.rmtree, self._folder, ignore_errors=True)
-            self.made = self.program(self._folder / "socket")
+            stack.callback(self._folder.remove)
+            self.made = self.program(self._folder.socket)
             stack.pop_all()
         self._thread = threading.Thread(target=self._run, name="shared session", daemon=True)
         self._thread.start()
@@ -136,7 +133,7 @@ class SharedSession:
     def _connection(self) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            connection.connect(str(self._folder / "socket"))
+            connection.connect(str(self._folder.socket))
         except OSError:
             connection.close()
             raise
@@ -151,7 +148,7 @@ class SharedSession:
             self.end = StepEnd(exit_code=None, message=str(error))
         finally:
             self._is_over.set()
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
 
     def _check(self) -> None:
         with self._lock:
@@ -162,16 +159,6 @@ class SharedSession:
             self.close()
         if self._ends_at is not None and time.monotonic() >= self._ends_at:
             raise _Over
-
-
-def _private_folder() -> Path:
-    """Return a new directory for its owner alone, in which the path of a socket is not too long.
-
-    Raises:
-        OSError: none can be made.
-    """
-    is_long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_PLACE
-    return Path(tempfile.mkdtemp(prefix="feedctl-session-", dir="/tmp" if is_long else None))  # noqa: S108 - mkdtemp's
 
 
 def _ignored(_mark: StepMark) -> None:

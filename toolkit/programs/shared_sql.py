@@ -16,7 +16,7 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -68,6 +68,7 @@ class SharedSqlEngine(StepEngine):
     def __init__(self, own: StepEngine) -> None:
         self._own, self._lock = own, threading.Lock()
         self._sessions: dict[object, SharedSession] = {}
+        self._hosted: dict[tuple[str, str], StepCall] = {}
         self._ending: list[SharedSession] = []
         self._lost: set[tuple[Path, str]] = set()
 
@@ -85,13 +86,45 @@ class SharedSqlEngine(StepEngine):
         except OSError as error:
             _LOG.warning('event=session_not_shared step=%s why="%s"', call.step, error)
             return self._own.run(call, started, check)
+        self._hosted[_process_of(call)] = call
         try:
-            end = _SharedStep(session=session, call=call, started=started).run(statements, check)
+            end = _SharedStep(session=session, call=call, started=started, statements=statements).run(check)
             if session.is_over:
                 self._lost.add(_attempted(call))  # whichever step has ended it does so alone when it is tried again
         finally:
             self._release(session)
         return end or self._own.run(call, started, check)
+
+    def host_of(self, process: str, cluster: str) -> StepCall | None:
+        """Return the call of a step of a process that shared an application in this run; None: none did."""
+        return self._hosted.get((process, cluster))
+
+    def validate(
+        self, host: StepCall, call: StepCall, order: Mapping[str, object], check: Callable[[], None]
+    ) -> tuple[StepEnd | None, bool]:
+        """Validate data on the application that a step of the process would share.
+
+        Args:
+            host: see `host_of`.
+            call: of the validation: its log, and how it is ended.
+            order: what `session_host` is to do.
+            check: see `StepEngine.run`.
+
+        Returns:
+            its end, and True if the application ended below it. No end: no application can be had.
+
+        Raises:
+            Stopped: see `StepEngine.run`.
+        """
+        try:
+            session = self._acquired(host)
+        except (InvalidInput, OSError):
+            return None, False
+        try:
+            end = _SharedStep(session=session, call=call, started=_ignored, order=order).run(check)
+            return end, session.is_over
+        finally:
+            self._release(session)
 
     def close(self) -> None:
         """End all applications; returns when they are gone. No step may run or begin."""
@@ -126,18 +159,20 @@ class SharedSqlEngine(StepEngine):
 
 @dataclass(kw_only=True)
 class _SharedStep:
-    """A step on an application that is shared."""
+    """A step on an application that is shared: statements, or another order."""
 
     session: SharedSession
     call: StepCall
     started: Callable[[StepMark], None]
+    statements: Sequence[dict[str, Any]] = ()
+    order: Mapping[str, object] = field(default_factory=dict)
     _known: dict[str, Any] = field(default_factory=dict)
     _rest: bytes = b""
     _unsent: bytes = b""
     _taken_at: float = 0.0
     _is_deaf: bool = False
 
-    def run(self, statements: Sequence[dict[str, Any]], check: Callable[[], None]) -> StepEnd | None:
+    def run(self, check: Callable[[], None]) -> StepEnd | None:
         """Run the step to its end; None: it has to run on an application of its own."""
         private(self.call.log)
         self.started(StepMark(log=self.call.log))
@@ -148,25 +183,24 @@ class _SharedStep:
         self._voice = Voice(log, secret_lines(self.session.made), None)
         try:
             with connection:
-                return self._run(connection, statements, check)
+                return self._run(connection, check)
         finally:
             self._voice.finish()
             log.close()
 
-    def _run(
-        self, connection: socket.socket, statements: Sequence[dict[str, Any]], check: Callable[[], None]
-    ) -> StepEnd | None:
+    def _run(self, connection: socket.socket, check: Callable[[], None]) -> StepEnd | None:
         while "application" not in self._known:
             if not self._listen(connection):
                 return self._lost()
             check()
-        if self._known["catalog"] != "in-memory" and any(_SHARED_BY_ALL.search(each["text"]) for each in statements):
+        uses_all = any(_SHARED_BY_ALL.search(each["text"]) for each in self.statements)
+        if uses_all and self._known["catalog"] != "in-memory":
             return None
         application, shared = self._known["application"], self.session.call.log
         self._voice.hear(f"feedctl: runs on the shared application {application}, whose log is {shared}\n".encode())
         note_session(self.call.log, shared)
         self.started(StepMark(log=self.call.log, application=application))
-        self._taken_at, self._unsent = time.monotonic(), json.dumps(self._order(statements)).encode() + b"\n"
+        self._taken_at, self._unsent = time.monotonic(), json.dumps(self._order()).encode() + b"\n"
         with ExitStack() as stack:
             stack.callback(self._cancel, connection)
             while self._send(connection) and self._listen(connection) and "ended" not in self._known:
@@ -176,11 +210,11 @@ class _SharedStep:
         forget_session(self.call.log)
         return end
 
-    def _order(self, statements: Sequence[dict[str, Any]]) -> dict[str, object]:
+    def _order(self) -> dict[str, object]:
         return {
+            **(self.order or {"statements": self.statements}),
             "tag": tag_of(self.call.log),
             "description": "/".join(self.call.log.parts[-5:]),
-            "statements": statements,
             "quiet_seconds": self.call.quiet_seconds,
             "grace_seconds": self.call.grace_seconds,
         }
@@ -250,6 +284,16 @@ class _Log(BoundedLog):
     def close(self) -> None:
         """Close its file."""
         os.close(self._file)
+
+
+def _process_of(call: StepCall) -> tuple[str, str]:
+    """Return the names of the process and the cluster of a step."""
+    place = call.log.parents[2]
+    return place.parent.name, place.name
+
+
+def _ignored(_mark: StepMark) -> None:
+    """Nobody looks for a validation: it ends with its runner."""
 
 
 def _attempted(call: StepCall) -> tuple[Path, str]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -17,16 +19,24 @@ import great_expectations as gx
 from great_expectations.core.expectation_validation_result import ExpectationValidationResult
 from great_expectations.data_context.types.base import ProgressBarsConfig
 from great_expectations.datasource.fluent.interfaces import Batch
+from great_expectations.datasource.fluent.spark_datasource import SparkDatasource
 from great_expectations.exceptions.exceptions import GreatExpectationsError
+from great_expectations.execution_engine.sparkdf_execution_engine import SparkDFExecutionEngine
 from great_expectations.expectations.expectation import Expectation
 from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+from great_expectations.expectations.registry import get_metric_provider
+from great_expectations.validator.computed_metric import MetricValue
+from great_expectations.validator.metric_configuration import MetricConfiguration, MetricConfigurationID
 from py4j.protocol import Py4JError
+from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
+from typing_extensions import override
 
 from toolkit.entities.expectation_types import expectation_types
 from toolkit.entities.suite_code import ROWS_QUERY, code_in
 from toolkit.lazy_dataclass import dataclass
+from toolkit.quality.columns import columns_of
 from toolkit.quality.documents import ExpectationResult, RequestedExpectation
 from toolkit.quality.suite_sql import require_condition, require_select
 
@@ -54,6 +64,33 @@ _CLASS = re.compile(r"[A-Za-z_][\w.]*")
 _VIEW, _LEFT_OUT = "tmp_view", "; \t\r\n\v\f"
 """The batch in a query, and what Great Expectations takes from the query's end."""
 _ERROR_CHARACTERS, _VALUE_CHARACTERS, _OBSERVED_CHARACTERS = 300, 100, 2000
+
+
+CHECK: ContextVar[Callable[[], None]] = ContextVar("CHECK", default=lambda: None)
+"""Called before each reading of the data; Great Expectations does not catch what is no `Exception`."""
+
+
+class OnePassEngine(SparkDFExecutionEngine):
+    """Great Expectations' engine, with the aggregates of a suite computed last, so that all are in one pass.
+
+    Its own order begins them as soon as it can, in one pass for each depth of its graph.
+    """
+
+    @override
+    def resolve_metrics(
+        self,
+        metrics_to_resolve: Iterable[MetricConfiguration],
+        metrics: dict[MetricConfigurationID, MetricValue] | None = None,
+        runtime_configuration: dict[str, Any] | None = None,
+    ) -> dict[MetricConfigurationID, MetricValue]:
+        """Resolve those that are no aggregates, or the aggregates when nothing else is left; it is called again."""
+        CHECK.get()()
+        wanted = list(metrics_to_resolve)
+        first = [each for each in wanted if get_metric_provider(each.metric_name, self)[1] is not None]
+        return super().resolve_metrics(first or wanted, metrics, runtime_configuration)
+
+
+setattr(SparkDatasource, "execution_engine_override", OnePassEngine)  # noqa: B010 - the class is generic
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +134,16 @@ def evaluate(
             built.append(_Built(number, _expectation(number, each)))
         except _RAISED as error:
             findings[number] = replace(_finding(each), error=_text(f"cannot be built: {error}"))
-    batch = _batch(data)
-    results = _results(batch, built, values=0)
+    results = _results(_batch(data), built, values=0)
     raised = [each for each in built if each.number not in results or _exceptions(results[each.number])]
     if len(built) > 1:
-        for one in raised:
-            results.update(_results(batch, [one], values=0))
+        with _kept(data, [expectations[each.number] for each in raised]) as kept:
+            for one in raised:
+                results.update(_results(_batch(kept), [one], values=0))
     if shows_values:
-        have = {number for number, result in results.items() if (result.result or {}).get("unexpected_count")}
-        results.update(_results(batch, [each for each in built if each.number in have], values=MOST_VALUES))
+        have = [each for each in built if _has_unexpected(results.get(each.number))]
+        with _kept(data, [expectations[each.number] for each in have]) as kept:
+            results.update(_results(_batch(kept), have, values=MOST_VALUES))
     for one in built:
         findings[one.number] = _result_of(
             expectations[one.number], results.get(one.number), data, shows_values=shows_values
@@ -183,6 +221,23 @@ def _results(batch: Batch, built: Sequence[_Built], *, values: int) -> dict[int,
         if number not in results or results[number].success:  # of two results, the one that failed
             results[number] = each
     return results
+
+
+def _has_unexpected(result: ExpectationValidationResult | None) -> bool:
+    return result is not None and bool((result.result or {}).get("unexpected_count"))
+
+
+@contextmanager
+def _kept(data: DataFrame, expectations: Sequence[RequestedExpectation]) -> Iterator[DataFrame]:
+    """Yield the columns of expectations that read the data one by one, so that it is read once for all of them."""
+    if len(expectations) < 2 or data.is_cached:  # noqa: PLR2004
+        yield data
+        return
+    kept = narrowed(data, expectations).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
 
 
 def _headed(error: Exception) -> str:
@@ -272,21 +327,9 @@ def _as(expectation: RequestedExpectation, found: ExpectationResult) -> Expectat
     return replace(found, suite=expectation.suite, position=expectation.position, severity=expectation.severity)
 
 
-def columns_of(expectations: Iterable[RequestedExpectation]) -> frozenset[str] | None:
-    """The columns that are looked at; None: all may be, or how many there are."""
-    names: set[str] = set()
-    for each in expectations:
-        if each.type.startswith("expect_table_row_count_to_") and not each.type.endswith("_other_table"):
-            continue
-        if not each.type.startswith(_NAMES_COLUMNS) or not _NEEDS_ALL.isdisjoint(each.kwargs):
-            return None
-        given = [each.kwargs.get(name) for name in ("column", "column_A", "column_B")]
-        for name in (*given, *(each.kwargs.get("column_list") or ())):
-            if isinstance(name, str):
-                names |= {name, name.partition(".")[0]}
-    return frozenset(names)
-
-
-_NAMES_COLUMNS = ("expect_column_", "expect_compound_columns_", "expect_multicolumn_", "expect_select_column_")
-_NEEDS_ALL = frozenset({"row_condition", "column_index"})
-"""Arguments that may name other columns, or count them."""
+def narrowed(data: DataFrame, expectations: Iterable[RequestedExpectation]) -> DataFrame:
+    """Return the data with the columns that expectations look at, see `columns_of`."""
+    names = columns_of(expectations)
+    if names is None:
+        return data
+    return data.select([f"`{each.replace('`', '``')}`" for each in data.columns if each in names])

@@ -25,6 +25,7 @@ _HERE = Path(__file__).resolve()
 if __name__ == "__main__":  # Python looks beside a script first, where only modules of a package are
     sys.path[:] = [*(each for each in sys.path if each != str(_HERE.parent)), str(_HERE.parents[2])]
 
+from toolkit.quality.columns import is_one_aggregate  # noqa: E402
 from toolkit.quality.documents import (  # noqa: E402
     Answer,
     NotUnderstood,
@@ -46,7 +47,7 @@ _ERROR_CHARACTERS = 300
 _QUIET = {"GX_ANALYTICS_ENABLED": "False", "TQDM_DISABLE": "1"}
 _STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 """Options that override the cluster's: a file that cannot be read fails the validation instead of being left out."""
-_OWN_CATALOG: dict[str, bool | float | int | str | None] = {
+SETTINGS = {
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.hive.manageFilesourcePartitions": "true",
     "spark.sql.parser.escapedStringLiterals": "false",
@@ -87,12 +88,33 @@ def _say_no_values(answered: Path, kind: type[BaseException], *_: object) -> Non
 
 def _session(question: Question) -> SparkSession:
     """Spark, without logs where no values may be shown: errors quote what they choke on, in Java and in Python."""
-    session = SparkSession.builder.appName("feedctl quality").config(map=_OWN_CATALOG).getOrCreate()
+    session = SparkSession.builder.appName("feedctl quality").config(map=dict(SETTINGS)).getOrCreate()
     session.conf.unset(_CATALOG_OF_OTHERS)  # before anything has asked for it
     session.sparkContext.setLogLevel("WARN" if question.shows_values else "OFF")
     if not question.shows_values:
         logging.disable(logging.CRITICAL)
     return session
+
+
+def answer_in(session: SparkSession, check: Callable[[], None], question_file: str, answered: str) -> None:
+    """Answer a question in a session with `SETTINGS` of an application that does more; its logs may have values.
+
+    Args:
+        session: as it was made.
+        check: called often; it raises what is no `Exception` when the validation has to end.
+        question_file: its path.
+        answered: path of the answer.
+
+    Raises:
+        NotUnderstood: the question is none.
+        OSError: a file cannot be read or written.
+    """
+    session.conf.unset(_CATALOG_OF_OTHERS)
+    if (refused := _missing()) is None:
+        from toolkit.quality import evaluation  # noqa: PLC0415 - see `_missing`
+
+        evaluation.CHECK.set(check)
+    write_answer(Path(answered), refused or evaluate(session, read_question(Path(question_file))))
 
 
 def _missing() -> Answer | None:
@@ -123,7 +145,9 @@ def evaluate(session: SparkSession, question: Question) -> Answer:
 
 
 def _evaluated(session: SparkSession, question: Question) -> tuple[int, tuple[ExpectationResult, ...]]:
-    """The number of all rows and the findings; the rows are read once.
+    """The number of all rows and the findings.
+
+    The rows are read once for what is one aggregate, and once for the rest, whose columns are kept.
 
     Raises:
         PySparkException, Py4JError, _OtherRows: they cannot be.
@@ -134,28 +158,29 @@ def _evaluated(session: SparkSession, question: Question) -> tuple[int, tuple[Ex
     data = _read(session, question)
     is_sample = question.sample < 1
     counted = RequestedExpectation(suite="", position=0, type=_ROW_COUNT, kwargs={"min_value": 0}, severity="critical")
-    of_all = [each for each in question.expectations if is_sample and each.type.startswith("expect_table_row_count_")]
-    of_rows = [each for each in question.expectations if each not in of_all]
-    names = evaluation.columns_of(question.expectations)
-    if names is not None:
-        data = data.select([_quoted(each) for each in data.columns if each in names])
+    of_all = _counts_all if is_sample else is_one_aggregate
+    at_once = [each for each in question.expectations if of_all(each)]
+    others = [each for each in question.expectations if each not in at_once]
+    data = evaluation.narrowed(data, question.expectations)
     looked_at = data.sample(fraction=question.sample, seed=_SEED) if is_sample else data
-    kept = looked_at.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        how = {"shows_values": question.shows_values, "allows_sql": question.allows_sql}
-        if is_sample:
-            *found_of_all, total = evaluation.evaluate(data, [*of_all, counted], **how)
-            found = evaluation.evaluate(kept, of_rows, **how)
-        else:
-            found_of_all = []
-            *found, total = evaluation.evaluate(kept, [*of_rows, counted], **how)
-        if total.error or any(each.error for each in found):
-            kept.write.format("noop").mode("overwrite").save()  # raises when it is the data that cannot be read
-        rows = int(total.observed) if total.observed else data.count()
-    finally:
-        kept.unpersist()
-    by_place = {(each.suite, each.position): each for each in (*found, *found_of_all)}
+    how = {"shows_values": question.shows_values, "allows_sql": question.allows_sql}
+    *found, total = evaluation.evaluate(data, [*at_once, counted], **how)
+    if others:
+        kept = evaluation.narrowed(looked_at, others).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            found += evaluation.evaluate(kept, others, **how)
+        finally:
+            kept.unpersist()
+    if total.error or any(each.error for each in found):
+        looked_at.write.format("noop").mode("overwrite").save()  # raises when it is the data that cannot be read
+    rows = int(total.observed) if total.observed else data.count()
+    by_place = {(each.suite, each.position): each for each in found}
     return rows, tuple(by_place[each.suite, each.position] for each in question.expectations)
+
+
+def _counts_all(expectation: RequestedExpectation) -> bool:
+    """Return whether an expectation is about the number of all rows, of which a sample says nothing."""
+    return expectation.type.startswith("expect_table_row_count_")
 
 
 def _read(session: SparkSession, question: Question) -> DataFrame:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.entities import Engine, SparkAttributes, Workflow
+from toolkit.entities.suite_code import code_in
 from toolkit.errors import Failed
 from toolkit.lazy_dataclass import dataclass
 from toolkit.programs.log_folder import UnsafeLog, begin_log
@@ -49,11 +50,13 @@ class SparkValidation:
         cluster: whose data are validated.
         variables: of this process; the child gets those of a step.
         engine: starts it and ends it.
+        shared: does so on an application that others use; None: there is none.
     """
 
     cluster: Cluster
     variables: Mapping[str, str]
     engine: StepEngine = field(default_factory=SparkSubmitEngine)
+    shared: StepEngine | None = None
 
     def ask(self, question: Question, budget_seconds: float, check: Callable[[], None]) -> Answer:
         """Return its answer; its output is kept only when it fails, and never when the suite hides values."""
@@ -76,8 +79,9 @@ class SparkValidation:
 
         write_question(folder / "question.json", question)
         try:
+            engine = self.shared if self.shared is not None and may_share(question) else self.engine
             with as_file(files("toolkit.quality") / "spark_job.py") as program:
-                end = self.engine.run(self._call(folder, program), _ignored, check_time)
+                end = engine.run(self._call(folder, program), _ignored, check_time)
         except _OverBudget:
             why = f"it was not validated within its budget of {budget_seconds:g} seconds, and the process was ended"
             raise NoValidatorAnswer(why=why + self._kept(folder, question)) from None
@@ -118,6 +122,11 @@ class SparkValidation:
             shutil.copyfile(_log(folder), log)
             return f" (log: {log})"
         return ""
+
+
+def may_share(question: Question) -> bool:
+    """Return whether the logs of a validation may have values of rows, and its suites have no SQL."""
+    return question.shows_values and not any(any(code_in(each.type, each.kwargs)) for each in question.expectations)
 
 
 def _with_own_python(variables: Mapping[str, str]) -> dict[str, str]:

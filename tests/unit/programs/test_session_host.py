@@ -73,7 +73,7 @@ def test_a_driver_that_answers_no_call_is_ended_after_the_grace_of_a_step(
 
 def test_rows_that_are_long_reach_the_runner_in_pieces(program: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     own = SimpleNamespace(session=None, release=lambda: None)
-    monkeypatch.setattr(program, "StepSession", lambda _base: own)
+    monkeypatch.setattr(program, "StepSession", lambda _base, _settings: own)
     monkeypatch.setattr(program.sql_runner, "shown", lambda _session, _text: "x" * 1_000_000 + "\n")
     runner, connection = socket.socketpair()
     step = program.HostedStep(host(Context(answers=True)), order(), connection)
