@@ -73,7 +73,8 @@ CHECK: ContextVar[Callable[[], None]] = ContextVar("CHECK", default=lambda: None
 class OnePassEngine(SparkDFExecutionEngine):
     """Great Expectations' engine, with the aggregates of a suite computed last, so that all are in one pass.
 
-    Its own order begins them as soon as it can, in one pass for each depth of its graph.
+    Its own order begins them as soon as it can, in one pass for each depth of its graph. The number of rows alone comes
+    before, since it lets all metrics of columns depend on that.
     """
 
     @override
