@@ -10,7 +10,7 @@ from toolkit.entities.datasource import Datasource
 from toolkit.entities.entity_loading import EntityEntry, known_entries, load_entries
 from toolkit.entities.feed import Feed
 from toolkit.entities.overlay_checks import environment_problems, hold_problems
-from toolkit.entities.parsing import OnDemand, parse_files, parse_on_demand
+from toolkit.entities.parsing import OnDemand, ParsedFiles, parse_files, parse_on_demand
 from toolkit.entities.problems import ConfigError, ConfigProblem
 from toolkit.entities.process import Process
 from toolkit.entities.repository import Repository
@@ -51,17 +51,20 @@ def load(snapshot: ConfigFiles, environment: str | None = None) -> Repository:
     return repository
 
 
-def load_all(snapshot: ConfigFiles, environment: str | None = None) -> tuple[Repository, tuple[ConfigProblem, ...]]:
+def load_all(
+    snapshot: ConfigFiles, environment: str | None = None, parsed: ParsedFiles | None = None
+) -> tuple[Repository, tuple[ConfigProblem, ...]]:
     """The usable part of the config repo of a snapshot, and all problems, sorted.
 
     Args:
         snapshot: its files.
         environment: as for `load`.
+        parsed: its files as `parse_files` gives them; None: they are read here.
 
     Raises:
         UnknownName: no such environment.
     """
-    parsed = parse_files(snapshot.files)
+    parsed = parse_files(snapshot.files) if parsed is None else parsed
     settings = load_settings(parsed, snapshot.files, environment)
     chosen = settings.environment
     overlay = None if chosen is None else settings.layers[chosen.name]

@@ -9,11 +9,12 @@ from datetime import datetime
 from toolkit.config_source import Snapshot
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.loader import load_all
+from toolkit.entities.parsing import ParsedFiles, parse_files
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import RepoSettings
 from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Finding, Hit, Severity, SourcePlace
-from toolkit.linter.rule import BaseState, LintContext, OptionValue, Rule
+from toolkit.linter.rule import BaseState, LintContext, OptionValue, Rule, remembered
 from toolkit.linter.secret_values import without_secrets
 from toolkit.linter.settings import RuleSettings, setting_hits
 from toolkit.linter.source_map import SourceMap, end_of_scalar
@@ -76,7 +77,7 @@ class Collector:
         Raises:
             UnknownName: no such environment.
         """
-        repository, problems = load_all(self.snapshot, environment)
+        repository, problems = load_all(self.snapshot, environment, _parsed(self.snapshot))
         name = None if repository.environment is None else repository.environment.name
         base = self._base_state(name)
         settings = self._settings(repository.settings, base)
@@ -114,6 +115,12 @@ class Collector:
         except UnknownName:
             return None
         return BaseState(ref=self.base.ref, repository=repository, snapshot=self.base.snapshot)
+
+
+@remembered
+def _parsed(snapshot: Snapshot) -> ParsedFiles:
+    """Return the files of a snapshot as plain data; all environments have the same."""
+    return parse_files(snapshot.files)
 
 
 def _options(rules: Mapping[str, Rule], settings: RuleSettings) -> Mapping[str, Mapping[str, OptionValue]]:
