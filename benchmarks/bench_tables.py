@@ -1,20 +1,26 @@
-"""20,000 partitions of a table, metastore on PostgreSQL: their names, and all that is known of them.
+"""A table of 20,000 partitions, metastores on PostgreSQL: its names and definitions, its export and its import.
 
-What planning needs, against `SHOW PARTITIONS` through Spark SQL in a session that is up. Medians of several rounds
-that take turns, on one metastore and in one Java. Goal: names no slower than `SHOW PARTITIONS`.
+Names are what planning needs, against `SHOW PARTITIONS` through Spark SQL in a session that is up. Medians of several
+rounds that take turns, on one metastore and in one Java. Goal: names no slower than `SHOW PARTITIONS`.
+
+Export and import of the whole table (`table_exchange`), whole runs in this process, once each. Goal: 200 partitions a
+second. The metastore alone decides how many partitions a second it adds; `MSCK REPAIR TABLE` shows what that is.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from statistics import median
 
 from pyspark.sql import SparkSession
 
+from benchmarks.table_exchange import COPIED, EXPORTED, IMPORTED, REPAIRED, Exchange
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.tables.databases import create_database, plain_metastore
 from tests.tables.tables import partition_of, table_of
@@ -24,18 +30,19 @@ from toolkit.catalog.port import BATCH, CatalogSpec, Metastore
 
 PARTITIONS = 20_000
 ROUNDS = 3
-GOAL = 1.0
+GOAL, RATE_GOAL = 1.0, 200.0
+NAMES, EXCHANGE = "names", "exchange"
 OURS, PEER, FETCHED = "names", "SHOW PARTITIONS", f"all of them, {BATCH} at once"
 NAME = TableName("bench", "clicks")
 
 
-def filled(metastore: Metastore, spec: CatalogSpec, postgres: PostgresServer, directory: str) -> None:
+def filled(metastore: Metastore, spec: CatalogSpec, postgres: PostgresServer, directory: str, partitions: int) -> None:
     """Have a table with its partitions, each in a directory of its own that is not there."""
     create_database(spec, NAME.database, f"file:{directory}")
     table = table_of(NAME, f"file:{directory}/clicks", ds="string", region="string")
     metastore.create_table(table)
     metastore.add_partitions(NAME, [partition_of(table, "first", "r", parameters={"numFiles": "1", "totalSize": "9"})])
-    multiply_partition(postgres, PARTITIONS)
+    multiply_partition(postgres, partitions)
     metastore.drop_partitions(NAME, ["ds=first/region=r"])
 
 
@@ -59,31 +66,62 @@ def contestants(metastore: Metastore, session: SparkSession) -> Mapping[str, Cal
     }
 
 
-def medians(timed: Mapping[str, Callable[[], int]]) -> Mapping[str, float]:
+def medians(timed: Mapping[str, Callable[[], int]], partitions: int) -> Mapping[str, float]:
     """Seconds by name; the names take turns, so that a busy machine slows all of them alike."""
     found: dict[str, list[float]] = {name: [] for name in timed}
     for _ in range(ROUNDS):
         for name, call in timed.items():
             began = time.perf_counter()
-            assert call() == PARTITIONS
+            assert call() == partitions
             found[name].append(time.perf_counter() - began)
     return {name: median(seconds) for name, seconds in found.items()}
 
 
-def main() -> int:
-    """The exit code: 1 when the goal was missed."""
+def names_compared(partitions: int) -> bool:
+    """Print the figures of names; True if the goal is met."""
     with running_postgres() as postgres, metastore_on(postgres) as uri, tempfile.TemporaryDirectory() as directory:
         spec = CatalogSpec(uris=uri)
         metastore = plain_metastore(spec)
         with spark(uri) as session:
-            filled(metastore, spec, postgres, directory)
-            found = medians(contestants(metastore, session))
-    print(f"{PARTITIONS:,} partitions, metastore on PostgreSQL")
+            filled(metastore, spec, postgres, directory, partitions)
+            found = medians(contestants(metastore, session), partitions)
+    print(f"{partitions:,} partitions, metastore on PostgreSQL")
     for name, seconds in found.items():
         print(f"  {name:<30} {seconds:8.2f} s")
     factor = found[PEER] / found[OURS]
     print(f"names: {factor:.1f} times as fast as {PEER}, goal {GOAL:g}")
-    return 0 if factor >= GOAL else 1
+    return factor >= GOAL
+
+
+def exchange_compared(partitions: int) -> bool:
+    """Print the figures of an export and an import; True if both goals are met."""
+    with (
+        running_postgres() as postgres,
+        metastore_on(postgres) as source,
+        metastore_on(postgres, "metastore_of_target") as target,
+        tempfile.TemporaryDirectory() as directory,
+    ):
+        exchange = Exchange.make((source, target), Path(directory), postgres, partitions)
+        with spark(target) as session:
+            found = exchange.measured(session)
+    print(f"{partitions:,} partitions with a small file each, from one metastore to another")
+    for name, seconds in found.items():
+        print(f"  {name:<30} {seconds:8.2f} s {partitions / seconds:8.0f} a second")
+    print(f"{EXPORTED}: {found[EXPORTED] / found[COPIED]:.1f} times the seconds of a {COPIED}")
+    by_hand = found[COPIED] + found[REPAIRED]
+    print(f"{IMPORTED}: {by_hand / found[IMPORTED]:.2f} times as fast as by hand (copy, then {REPAIRED})")
+    return all(partitions / found[name] >= RATE_GOAL for name in (EXPORTED, IMPORTED))
+
+
+def main() -> int:
+    """The exit code: 1 when a goal was missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--part", choices=(NAMES, EXCHANGE), help="one of them alone")
+    parser.add_argument("--partitions", type=int, default=PARTITIONS)
+    given = parser.parse_args()
+    parts = {NAMES: names_compared, EXCHANGE: exchange_compared}
+    met = [compare(given.partitions) for name, compare in parts.items() if given.part in {None, name}]
+    return 0 if all(met) else 1
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NOTHING: Mapping[str, str] = MappingProxyType({})
 BATCH = 500
 """Partitions of one call: as many as a metastore changes in one transaction, well below its time-out."""
+READ_BATCH = 1000
+"""Partitions that are read by one call."""
 CALL_SECONDS = 120.0
 """So long one call may take before it counts as `MetastoreUnreachable`; what it was about to do may still happen."""
 

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from toolkit.runs.recorder import LedgerWrite
 
 Results: TypeAlias = "dict[TableItem, ItemResult[TableItem]]"
-_PARTS = BATCH // 2
+OF_CALL = BATCH // 2
+"""So many partitions become visible at once: as many as an import has a metastore add by one call."""
+_PARTS = 4 * OF_CALL
 _BATCH_BYTES = 4 * 1024**3
-"""A batch of partitions becomes visible at once; with about so many bytes the first does not wait for long."""
+"""A batch is written down before its first partition begins; with about so many bytes the first does not wait long."""
 
 
 class Unregistered(NamedTuple):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from toolkit.catalog.adapters.thrift_json import partition_of, partition_struct, table_of, table_struct
+from toolkit.catalog.adapters.thrift_json import partition_structs, partitions_of, table_of, table_struct
 from toolkit.catalog.model import TableKind
 from toolkit.el import is_name
 from toolkit.foreign_json import BadJson, parse_json
@@ -34,7 +34,7 @@ def metadata_text(table: Table, partitions: Iterable[Partition]) -> bytes:
     document = {
         "version": _VERSION,
         "table": _json(table_struct(table)),
-        "partitions": [_json(partition_struct(table.name, each)) for each in partitions],
+        "partitions": [_json(each) for each in partition_structs(table.name, partitions)],
     }
     return _json(document).encode()
 
@@ -52,7 +52,7 @@ def read_metadata(text: bytes) -> tuple[Table, list[Partition]]:
     document = _document(text)
     try:
         table = table_of(_typed(document["table"], _OF_A_TABLE))
-        partitions = [partition_of(_typed(each, _OF_A_PARTITION)) for each in document["partitions"]]
+        partitions = partitions_of(_typed(each, _OF_A_PARTITION) for each in document["partitions"])
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         message = f"what it says of the table or a partition is no JSON of Thrift: {repr(error)[:300]}"
         raise BadMetadataText(message) from error

@@ -6,6 +6,7 @@ so recovery leaves it alone until no such call can come any more.
 
 from __future__ import annotations
 
+import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -32,7 +33,8 @@ LATEST_CALL = 2 * timedelta(seconds=CALL_SECONDS)
 class RegistrationMark:
     """File that a run writes before each call that registers data. Every call raises StorageError and StopRequested.
 
-    All batches of the run share it, so that it stays once one of their calls had no answer.
+    All batches of the run share it, so that it stays once one of their calls had no answer. Calls may be under way side
+    by side: it stays until the last of them is over.
 
     Attributes:
         system: the store of the data.
@@ -46,6 +48,8 @@ class RegistrationMark:
     run: str
     table: str
     _has_unanswered: bool = field(default=False, init=False)
+    _open: int = field(default=0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @classmethod
     def of(cls, context: TableContext, run: str) -> RegistrationMark:
@@ -54,24 +58,35 @@ class RegistrationMark:
 
     def write(self) -> None:
         """Record that a call begins now."""
-        self.system.mkdirs(self._directory)
-        self.system.write(self._file, [b""])
+        with self._lock:
+            self.system.mkdirs(self._directory)
+            self.system.write(self._file, [b""])
 
     @contextmanager
     def kept_without_answer(self) -> Iterator[None]:
-        """Remove the mark when the calls within are over; it stays when one, now or before, may still be executed."""
+        """Remove the mark when all calls are over; it stays when one, now or before, may still be executed."""
+        with self._lock:
+            self._open += 1
+        is_over, may_come = False, True
         try:
             yield
+            is_over, may_come = True, False
         except CatalogError as error:
-            self._has_unanswered |= isinstance(error, Unavailable)
-            self._remove_unless_unanswered()
+            is_over, may_come = True, isinstance(error, Unavailable)
             raise
-        self._remove_unless_unanswered()
+        except (StorageError, StopRequested):  # before the call
+            may_come = False
+            raise
+        finally:
+            self._end(is_over=is_over, may_come=may_come)
 
-    def _remove_unless_unanswered(self) -> None:
-        if not self._has_unanswered:
-            with suppress(StorageError, StopRequested):
-                self.remove()
+    def _end(self, *, is_over: bool, may_come: bool) -> None:
+        with self._lock:
+            self._open -= 1
+            self._has_unanswered |= may_come
+            if is_over and not self._open and not self._has_unanswered:
+                with suppress(StorageError, StopRequested):
+                    self.remove()
 
     def remove(self) -> None:
         """Record that no call is under way."""

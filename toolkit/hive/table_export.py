@@ -195,27 +195,31 @@ class TableExport(Mode):
         if changed:
             detail = f"{min(changed) or 'the table'} was altered, dropped or made anew meanwhile; run again"
             raise NoExport(path=self._directory, detail=detail)
-        self._sweep({name or DATA for name in parts})
-        self._require_whole(parts)
+        self._require_whole(parts, self._swept({name or DATA for name in parts}))
         text = _metadata_of(contents)
         manifest = Manifest(description=hashlib.sha256(text).hexdigest(), parts=parts)
         self._system.write(self._directory.child(MANIFEST), [manifest.encoded()])
         self._system.write(self._directory.child(METADATA), [text])
 
-    def _sweep(self, names: set[str]) -> None:
-        """Remove what is in our own export, and neither in a partition's directory nor has one in it."""
-        around = {above for name in names for above in paths_to(name)} - names
-        for name in sorted(self._listed()):
-            above = name.rpartition("/")[0]
-            if names.isdisjoint(paths_to(above)):
-                place = below(self._directory, name if above in around else above)
-                remove(self._system, place, self._directory)
+    def _swept(self, names: set[str]) -> dict[str, int]:
+        """Remove what is in our own export, and neither in a partition's directory nor has one in it.
 
-    def _require_whole(self, parts: Mapping[str, ExportedPart]) -> None:
+        Returns:
+            The sizes of the files in the directories of the export, listed after the last removal.
+        """
+        around = {above for name in names for above in paths_to(name)} - names
+        listed = self._listed()
+        others = [name for name in sorted(listed) if names.isdisjoint(paths_to(name.rpartition("/")[0]))]
+        for name in others:
+            above = name.rpartition("/")[0]
+            place = below(self._directory, name if above in around else above)
+            remove(self._system, place, self._directory)
+        return self._listed() if others else listed
+
+    def _require_whole(self, parts: Mapping[str, ExportedPart], found: Mapping[str, int]) -> None:
         expected = {
             f"{name or DATA}/{file}": size for name, part in parts.items() for file, (size, _) in part.files.items()
         }
-        found = self._listed()
         wrong = sorted(found.items() ^ expected.items())
         if wrong:
             name = wrong[0][0]

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from math import inf
+from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from toolkit.actions.model import INTERRUPTED, ItemResult, Problem
+from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.publication import remove
 from toolkit.actions.validation import QUALITY_UNKNOWN
 from toolkit.availability import is_there
-from toolkit.catalog.errors import CatalogError, NoSuchTable
-from toolkit.errors import StopRequested, Unavailable
-from toolkit.hive.batches import Mode, Unregistered, result_of
+from toolkit.catalog.errors import CatalogError
+from toolkit.errors import Unavailable
+from toolkit.hive.batches import OF_CALL, Mode, Unregistered, result_of
 from toolkit.hive.import_plan import ImportPlanner
 from toolkit.hive.import_recovery import ImportRecovery
 from toolkit.hive.locations import (
@@ -34,8 +35,10 @@ from toolkit.hive.registration import TableRegistration
 from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
+from toolkit.hive.unregistered import Placed, Refused, UnregisteredData
 from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
+from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.errors import CopyDiffers
@@ -53,13 +56,8 @@ SHARED = "shared"
 """The code of replaced data that stay, since another partition has them too, or feedctl did not put them there."""
 _STAYS = "not_replaced"
 """The code of data that stay, since what should have replaced them failed."""
-
-
-class Placed(NamedTuple):
-    """Data that are in place, and the digests of their files."""
-
-    place: CanonicalPath
-    digests: Digests
+_CALLS = 4
+"""So many calls of the metastore at once: each of them waits for the database most of the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +103,11 @@ class TableImport(Mode):
         return TableRegistration(context=self.context, mark=mark, metastore=metastore, resolve=resolve)
 
     @cached_property
+    def _unregistered(self) -> UnregisteredData:
+        metastore, resolve = self._registration.metastore, self.catalog.policy.place
+        return UnregisteredData(context=self.context, metastore=metastore, resolve=resolve, staged=self._staged)
+
+    @cached_property
     def _staged(self) -> StagedTable | None:
         validation = self.context.target.validation
         return None if validation is None else StagedTable(context=self.context, validation=validation)
@@ -131,6 +134,36 @@ class TableImport(Mode):
         return notes
 
     def _import(self, items: Sequence[TableItem], results: Results, notes: list[str]) -> None:
+        """Import partitions, several calls of the metastore side by side: it adds few in a second by each.
+
+        While it works on the partitions of one call, the files of another one are copied. What is validated as a whole
+        stays together.
+        """
+        if any(item.step is TableStep.REPLACE for item in items):
+            _ = self._used  # before anything is changed
+        calls = [items] if self._staged else [items[at : at + OF_CALL] for at in range(0, len(items), OF_CALL)]
+        refused: dict[TableItem, Refused] = {}
+        unregistered, pool = self._unregistered, WorkerPool(len(calls), "feedctl-import")
+
+        def work(call: Sequence[TableItem]) -> None:
+            self._import_together(call, results, refused, notes)
+
+        try:
+            pool.run_all(work, calls, at_once=self._at_once)
+        finally:
+            pool.shutdown()
+            results |= unregistered.removed(refused)
+        self._sweep(items)
+
+    @property
+    def _at_once(self) -> int:
+        """Return so many calls at once; a feed's limits of a copy are those of all files together."""
+        rules = self.context.target.rules
+        return 1 if rules.at_once is not None or rules.bandwidth != inf else _CALLS
+
+    def _import_together(
+        self, items: Sequence[TableItem], results: Results, refused: dict[TableItem, Refused], notes: list[str]
+    ) -> None:
         """Get data into place, and register them: what is new, and what changes, each in one call.
 
         What was validated as a whole is registered as a whole: the result says nothing of a part of it.
@@ -140,15 +173,15 @@ class TableImport(Mode):
         placed = {item: each for item, each in outcomes.items() if isinstance(each, Placed)}
         results |= {item: result_of(item, why) for item, why in failed.items()}
         if self._staged is None:
+            self._remove_failed(failed)
             for is_new in (True, False):
                 own = {item: each for item, each in placed.items() if (item.step is TableStep.ADD) is is_new}
                 if own:
-                    self._register(own, results)
+                    self._register(own, results, refused)
         elif not failed:
-            self._register(placed, results)
-        elif placed:
-            results |= self._undone(placed, _incomplete)
-        self._sweep(items, failed)
+            self._register(placed, results, refused)
+        else:
+            refused |= {item: Refused(each, _incomplete(item)) for item, each in placed.items()}
 
     def _placed(self, items: Sequence[TableItem], notes: list[str]) -> dict[TableItem, Placed | Problem]:
         """Get the data of a batch into their places, which no reader knows yet.
@@ -158,8 +191,6 @@ class TableImport(Mode):
             StopRequested: the work was called off.
             Unavailable: the executors were lost, or the ledger is.
         """
-        if any(item.step is TableStep.REPLACE for item in items):
-            _ = self._used  # before anything is changed
         to_copy = [item for item in items if item.copies and item.part is not None]
         copied = self._copied(to_copy) if self._staged is None else self._staged.copied(to_copy)
         why = None if self._staged is None else self._staged.refused(items, copied, notes)
@@ -235,58 +266,33 @@ class TableImport(Mode):
         reader = DigestReader(system=self.context.work.stores(root), check=self.context.work.guard.check)
         return {name: reader.read(below(root, name)).or_raise() for name in names}
 
-    def _register(self, placed: Mapping[TableItem, Placed], results: Results) -> None:
+    def _register(
+        self, placed: Mapping[TableItem, Placed], results: Results, refused: dict[TableItem, Refused]
+    ) -> None:
+        def refuse(items: Mapping[TableItem, Placed], why: Callable[[TableItem], ItemResult[TableItem]]) -> None:
+            refused.update((item, Refused(each, why(item))) for item, each in items.items())
+
         # The copy may have taken hours.
         refusal = self.context.work.guard.refusal(self.context.root, must_look=True)
         if refusal is not None:
-            results |= self._undone(placed, refusal.of)
+            refuse(placed, refusal.of)
             return
         left = dict(placed)
         try:
             changed = self.source.changed(self.context.contents, [item.name for item in placed], self.context.work)
             outdated = {item: left.pop(item) for item in placed if item.name in changed}
-            if outdated:
-                results |= self._undone(outdated, _source_changed)
+            refuse(outdated, _source_changed)
             if outdated and left and self._staged is not None:
-                results |= self._undone(left, _incomplete)
+                refuse(left, _incomplete)
                 left.clear()
             if left:
                 self._registration.publish({item: each.place for item, each in left.items()})
         except (CatalogError, StorageError) as error:
             if isinstance(error, Unavailable):  # it may have been done: the next run sees
                 raise
-            results |= self._undone(left, partial(ItemResult.failed, code=error.code, message=str(error)))
+            refuse(left, partial(ItemResult.failed, code=error.code, message=str(error)))
         else:
             results |= {item: result_of(item, None) for item in left}
-
-    def _undone(self, placed: Mapping[TableItem, Placed], why: Callable[[TableItem], ItemResult[TableItem]]) -> Results:
-        """Remove the files that were not registered; a file that cannot be removed is left to the next run."""
-        results = {item: why(item) for item in placed}
-        try:
-            self._undo(placed)
-        except (StorageError, CatalogError, StopRequested) as left:
-            for item, each in results.items():
-                message = (
-                    f"{each.message or each.code}; what was copied is still there, which the next run sees to: {left}"
-                )
-                results[item] = ItemResult.failed(item, INTERRUPTED, message)
-        return results
-
-    def _undo(self, placed: Mapping[TableItem, Placed]) -> None:
-        """Remove copies that the metastore, asked again, does not use; validated ones are staged again."""
-        metastore, resolve = self._registration.metastore, self.catalog.policy.place
-        try:
-            table = metastore.table(self.context.target.table)
-        except NoSuchTable:
-            table = None
-        used = UsedLocations.of(metastore, table, resolve)
-        for item, (place, digests) in placed.items():
-            if not (item.copies and place.is_within(self.context.root) and used.is_free(place)):
-                continue
-            if self._staged is not None and self._staged.take_back(item, place, digests):
-                remove_emptied(self.context.system, place, self.context.root)
-            else:
-                self._discard(place)
 
     def _cleaned(self, item: TableItem) -> ItemResult[TableItem]:
         """Remove data that were replaced, if an earlier replacement put them there, and no other partition has them."""
@@ -299,18 +305,21 @@ class TableImport(Mode):
             return ItemResult.failed(item, error.code, str(error))
         return ItemResult.done(item)
 
-    def _sweep(self, items: Sequence[TableItem], failed: Collection[TableItem]) -> None:
-        """Remove the directory of copies, and copies that failed; staging directories only when empty."""
+    def _remove_failed(self, failed: Collection[TableItem]) -> None:
+        """Remove copies that failed, where they were written to the place that they would have had."""
+        if not self.context.system.capabilities.atomic_rename:
+            for item in failed:
+                if item.copies:
+                    self._discard(self._staging(item))
+
+    def _sweep(self, items: Sequence[TableItem]) -> None:
+        """Remove the directory of copies; staging directories only when empty."""
         context = self.context
         if self._staged is not None:
             self._staged.sweep([item for item in items if item.part is not None])
         elif context.system.capabilities.atomic_rename:
             alone = "" if context.contents.table.keys else context.target.table.table
             remove_staging(context.system, context.root, context.work.run_name, alone)
-        else:
-            for item in failed:
-                if item.copies:
-                    self._discard(self._staging(item))
 
     def _discard(self, place: CanonicalPath) -> None:
         remove(self.context.system, place, self.context.root)

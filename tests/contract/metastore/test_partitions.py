@@ -11,7 +11,8 @@ from tests.tables.tables import partition_of
 from toolkit.catalog.errors import BadMetadata, CatalogAlreadyExists, NoSuchPartition
 from toolkit.catalog.model import Column
 from toolkit.catalog.partition_name import NULL
-from toolkit.catalog.port import BATCH
+from toolkit.catalog.port import READ_BATCH
+from toolkit.threads import WorkerPool
 
 _STRANGE = ("a/b=c:d%e", "'\"#*?\\{[]^", "ü €😀", "a b", "a\nb\tc", "100%", "a+b.c_d", NULL, "%2F", "x\x7fy")
 
@@ -79,9 +80,9 @@ def test_names_that_are_not_there_are_left_out(place: Place) -> None:
 
 
 def test_any_number_is_asked_for_at_once(place: Place) -> None:
-    table, there = place.made(), [(str(number), "us") for number in (0, BATCH, 4 * BATCH)]
+    table, there = place.made(), [(str(number), "us") for number in (0, READ_BATCH, 2 * READ_BATCH)]
     place.metastore.add_partitions(table.name, [partition_of(table, *each) for each in there])
-    found = place.metastore.partitions(table.name, [f"ds={number}/region=us" for number in range(4 * BATCH + 1)])
+    found = place.metastore.partitions(table.name, [f"ds={number}/region=us" for number in range(2 * READ_BATCH + 1)])
     assert {each.values for each in found} == set(there)
 
 
@@ -150,3 +151,45 @@ def test_dropped_partitions_are_told_and_those_that_were_gone_are_not(place: Pla
     assert place.metastore.partition_names(table.name) == ("ds=2/region=us",)
     assert place.metastore.drop_partitions(table.name, names) == ()
     assert place.metastore.tables(place.database) == ("clicks",)
+
+
+def test_a_batch_that_fails_in_part_names_those_that_are_there(place: Place) -> None:
+    table = place.made()
+    wanted = [partition_of(table, "1", region) for region in ("a/b", "us", "ü €")]
+    place.metastore.add_partitions(table.name, wanted[:1])
+    with pytest.raises(CatalogAlreadyExists) as raised:
+        place.metastore.add_partitions(table.name, wanted)
+    assert raised.value.about == f"{table.name}/{table.partition_name(wanted[0])}"
+    assert place.metastore.partition_names(table.name) == (table.partition_name(wanted[0]),)
+
+
+def test_batches_that_are_added_side_by_side_are_each_whole_or_absent(place: Place) -> None:
+    table = place.made()
+    batches = [[partition_of(table, str(day), f"r{n}") for n in range(40)] for day in range(6)]
+    place.metastore.add_partitions(table.name, batches[4][7:8])
+    failed: list[int] = []
+
+    def add(number: int) -> None:
+        try:
+            place.metastore.add_partitions(table.name, batches[number])
+        except CatalogAlreadyExists:
+            failed.append(number)
+
+    WorkerPool(4, "test").run_all(add, range(len(batches)))
+    assert failed == [4]
+    added = [each for number, batch in enumerate(batches) if number != 4 for each in batch]
+    expected = {table.partition_name(each) for each in (*added, batches[4][7])}
+    assert set(place.metastore.partition_names(table.name)) == expected
+
+
+def test_partitions_of_several_formats_are_read_back_each_with_its_own(place: Place) -> None:
+    table = place.made()
+    columns = [(), (Column(name="id", type="int"),), (Column(name="id", type="int", comment="x"),), ()]
+    added = [
+        replace(each, storage=replace(each.storage, columns=own or table.storage.columns))
+        for n, own in enumerate(columns)
+        for each in [partition_of(table, str(n), "us")]
+    ]
+    place.metastore.add_partitions(table.name, added)
+    found = place.metastore.partitions(table.name, place.metastore.partition_names(table.name))
+    assert {each.values: each.storage for each in found} == {each.values: each.storage for each in added}

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of
 from tests.unit.hive.test_table_import import FROM, NAMES, Life, Scene, both
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import HELD, STOPPED, Condition, Guard, Refusal
 from toolkit.actions.model import ItemResult
-from toolkit.catalog.errors import MetastoreUnreachable, NoSuchPartition
+from toolkit.catalog.errors import CatalogAlreadyExists, MetastoreUnreachable, NoSuchPartition
 from toolkit.catalog.model import Partition, TableName
 from toolkit.el import CanonicalPath
 from toolkit.hive.targets import TableItem, TablePlan
@@ -142,3 +144,29 @@ def test_a_copy_that_failed_stays_nowhere_without_renames_either(tmp_path: Path)
     assert scene.orphans() == []
     assert scene.rows() == {NAMES[1]: both("old")}
     assert [each.code for each in scene.ran()] == [""]
+
+
+class Full(MemoryMetastore):
+    """Has one partition by the time that it is added, as by another program."""
+
+    def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        if any(each.values[1] == "zz" for each in partitions):
+            raise CatalogAlreadyExists(about=f"{name}/{ADDED}")
+        super().add_partitions(name, partitions)
+
+
+def test_a_call_that_is_refused_fails_its_partitions_by_name_and_those_of_other_calls_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolkit.hive.table_import.OF_CALL", 1)
+    scene = Scene(root=tmp_path)
+    scene.target = Full(("dst",), warehouse=f"file:{tmp_path}/to")
+    scene.filled()
+    scene.fill(ADDED, "old")
+    location = f"file:{tmp_path}/from/clicks/{ADDED}"
+    scene.source.add_partitions(FROM, [partition_of(scene.source.table(FROM), "2026-03-01", "zz", location=location)])
+    results = list(scene.ran())
+    assert outcomes(iter(results)) == {"": "", NAMES[0]: "", NAMES[1]: "", ADDED: "already_exists"}
+    assert [ADDED in each.message for each in results if each.code] == [True]
+    assert scene.rows() == dict.fromkeys(NAMES, both("old"))
+    assert scene.orphans() == []

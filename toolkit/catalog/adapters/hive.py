@@ -25,7 +25,7 @@ from toolkit.catalog.errors import (
     UnsupportedTable,
 )
 from toolkit.catalog.partition_name import matching_names, values_of
-from toolkit.catalog.port import BATCH, CALL_SECONDS, NOTHING, Metastore
+from toolkit.catalog.port import BATCH, CALL_SECONDS, NOTHING, READ_BATCH, Metastore
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class HiveMetastore(Metastore):
 
     @override
     def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
-        found = [thrift.partition_of(each) for each in self._partitions(name, names)]
+        found = thrift.partitions_of(self._partitions(name, names))
         if not found:
             self._table(name)
         return tuple(found)
@@ -132,11 +132,19 @@ class HiveMetastore(Metastore):
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
         if not partitions:
             return
-        self._check_values(name, partitions)
-        request = thrift.add_request(name, (thrift.partition_struct(name, each) for each in partitions))
-        self._ask(
-            name, lambda java, stub: stub.add_partitions_req(java.filled(java.api.AddPartitionsRequest(), request))
-        )
+        table = self._check_values(name, partitions)
+        request = thrift.add_request(name, thrift.partition_structs(name, partitions))
+        try:
+            self._ask(
+                name, lambda java, stub: stub.add_partitions_req(java.filled(java.api.AddPartitionsRequest(), request))
+            )
+        except CatalogAlreadyExists as error:
+            there = self._partitions(name, [table.partition_name(each) for each in partitions])
+            named = sorted(table.partition_name(thrift.values_in(each)) for each in there)
+            if not named:
+                raise
+            detail = f"{len(named)} of {len(partitions)} are there, and none was added"
+            raise CatalogAlreadyExists(about=f"{name}/{named[0]}", detail=detail) from error
 
     @override
     def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
@@ -148,7 +156,8 @@ class HiveMetastore(Metastore):
         there = {thrift.values_in(each): each for each in self._partitions(name, names)}
         if gone := [each.values for each in partitions if each.values not in there]:
             raise NoSuchPartition(about=f"{name}/{table.partition_name(gone[0])}", detail=f"{len(gone)} are not there")
-        changed = [there[each.values] | thrift.partition_struct(name, each) for each in partitions]
+        structs = thrift.partition_structs(name, partitions)
+        changed = [there[each.values] | struct for each, struct in zip(partitions, structs, strict=True)]
         self._ask(name, lambda java, stub: _alter(java, stub, name, changed))
 
     @override
@@ -204,9 +213,9 @@ class HiveMetastore(Metastore):
         found: dict[int, list[Struct]] = {}
 
         def fetch(first: int) -> None:
-            found[first] = thrift.partitions_in(self._struct(name, _fetching(name, once[first : first + BATCH])))
+            found[first] = thrift.partitions_in(self._struct(name, _fetching(name, once[first : first + READ_BATCH])))
 
-        firsts = range(0, len(once), BATCH)
+        firsts = range(0, len(once), READ_BATCH)
         self._of_partitions(name, lambda: self._fetchers.run_all(fetch, firsts, at_once=_AT_ONCE))
         return [each for _, batch in sorted(found.items()) for each in batch]
 

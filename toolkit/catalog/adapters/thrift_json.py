@@ -6,7 +6,8 @@ of `hive_metastore.thrift`, which no version of Hive has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from toolkit.catalog.model import (
@@ -24,6 +25,8 @@ from toolkit.catalog.model import (
 
 Struct: TypeAlias = dict[str, Any]
 """Number of a field to its type and value: ``{"1": {"str": "clicks"}}``."""
+_COLUMNS, _LOCATION = "1", "2"
+"""Fields of a ``StorageDescriptor``."""
 
 
 def table_of(struct: Struct) -> Table:
@@ -56,9 +59,22 @@ def directories_in(result: Struct) -> dict[str, str]:
     return {name: location for name, location in described.items() if location}
 
 
-def partition_of(struct: Struct) -> Partition:
-    """The partition that a ``Partition`` describes."""
-    return Partition(values=_texts(struct, 1), storage=_storage_of(_struct(struct, 6)), parameters=_map(struct, 7))
+def partitions_of(structs: Iterable[Struct]) -> list[Partition]:
+    """The partitions that ``Partition`` structs describe.
+
+    Those of one table mostly differ in their location alone, so what equals the one before is not decoded again.
+    """
+    found: list[Partition] = []
+    raw: Struct | None = None
+    storage = StorageDescriptor()
+    for each in structs:
+        own = _struct(each, 6)
+        rest = {number: field for number, field in own.items() if number != _LOCATION}
+        if rest != raw:
+            raw, storage = rest, _storage_of(rest)
+        placed = replace(storage, location=_text(own, int(_LOCATION)))
+        found.append(Partition(values=_texts(each, 1), storage=placed, parameters=_map(each, 7)))
+    return found
 
 
 def partitions_in(result: Struct) -> list[Struct]:
@@ -88,15 +104,22 @@ def table_struct(table: Table) -> Struct:
     )
 
 
-def partition_struct(name: TableName, partition: Partition) -> Struct:
-    """The ``Partition`` that describes a partition of a table."""
-    return {
-        "1": _list("str", partition.values),
-        "2": {"str": name.database},
-        "3": {"str": name.table},
-        "6": {"rec": _storage_struct(partition.storage)},
-        "7": texts_map(partition.parameters),
-    }
+def partition_structs(name: TableName, partitions: Iterable[Partition]) -> Iterator[Struct]:
+    """Yield the ``Partition`` that describes each partition of a table; what equals the one before is made once."""
+    made: StorageDescriptor | None = None
+    struct: Struct = {}
+    for each in partitions:
+        plain = replace(each.storage, location=None)
+        if plain != made:
+            made, struct = plain, _storage_struct(plain)
+        location = {} if each.storage.location is None else {_LOCATION: {"str": each.storage.location}}
+        yield {
+            "1": _list("str", each.values),
+            "2": {"str": name.database},
+            "3": {"str": name.table},
+            "6": {"rec": {_COLUMNS: struct[_COLUMNS], **location, **struct}},  # by number, as Hive writes them
+            "7": texts_map(each.parameters),
+        }
 
 
 def with_parameters(table: Struct, put: Mapping[str, str], remove: Iterable[str]) -> Struct:
