@@ -35,7 +35,7 @@ from toolkit.hive.registration import TableRegistration
 from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
-from toolkit.hive.unregistered import Placed, Refused, UnregisteredData
+from toolkit.hive.unregistered import Placed, UnregisteredData, UnregisteredItem
 from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
 from toolkit.threads import WorkerPool
@@ -142,7 +142,7 @@ class TableImport(Mode):
         if any(item.step is TableStep.REPLACE for item in items):
             _ = self._used  # before anything is changed
         calls = [items] if self._staged else [items[at : at + OF_CALL] for at in range(0, len(items), OF_CALL)]
-        refused: dict[TableItem, Refused] = {}
+        refused: dict[TableItem, UnregisteredItem] = {}
         unregistered, pool = self._unregistered, WorkerPool(len(calls), "feedctl-import")
 
         def work(call: Sequence[TableItem]) -> None:
@@ -162,7 +162,7 @@ class TableImport(Mode):
         return 1 if rules.at_once is not None or rules.bandwidth != inf else _CALLS
 
     def _import_together(
-        self, items: Sequence[TableItem], results: Results, refused: dict[TableItem, Refused], notes: list[str]
+        self, items: Sequence[TableItem], results: Results, refused: dict[TableItem, UnregisteredItem], notes: list[str]
     ) -> None:
         """Get data into place, and register them: what is new, and what changes, each in one call.
 
@@ -181,7 +181,7 @@ class TableImport(Mode):
         elif not failed:
             self._register(placed, results, refused)
         else:
-            refused |= {item: Refused(each, _incomplete(item)) for item, each in placed.items()}
+            refused |= {item: UnregisteredItem(each, _incomplete(item)) for item, each in placed.items()}
 
     def _placed(self, items: Sequence[TableItem], notes: list[str]) -> dict[TableItem, Placed | Problem]:
         """Get the data of a batch into their places, which no reader knows yet.
@@ -267,10 +267,10 @@ class TableImport(Mode):
         return {name: reader.read(below(root, name)).or_raise() for name in names}
 
     def _register(
-        self, placed: Mapping[TableItem, Placed], results: Results, refused: dict[TableItem, Refused]
+        self, placed: Mapping[TableItem, Placed], results: Results, refused: dict[TableItem, UnregisteredItem]
     ) -> None:
         def refuse(items: Mapping[TableItem, Placed], why: Callable[[TableItem], ItemResult[TableItem]]) -> None:
-            refused.update((item, Refused(each, why(item))) for item, each in items.items())
+            refused.update((item, UnregisteredItem(each, why(item))) for item, each in items.items())
 
         # The copy may have taken hours.
         refusal = self.context.work.guard.refusal(self.context.root, must_look=True)

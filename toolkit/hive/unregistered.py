@@ -29,7 +29,7 @@ class Placed(NamedTuple):
     digests: Digests
 
 
-class Refused(NamedTuple):
+class UnregisteredItem(NamedTuple):
     """Data that are in place, and why they are not registered."""
 
     placed: Placed
@@ -52,7 +52,7 @@ class UnregisteredData:
     resolve: Callable[[str], CanonicalPath]
     staged: StagedTable | None
 
-    def removed(self, refused: Mapping[TableItem, Refused]) -> Results:
+    def removed(self, refused: Mapping[TableItem, UnregisteredItem]) -> Results:
         """Remove the files that were not registered, and return the results of their items.
 
         A file that cannot be removed is left to the next run.
