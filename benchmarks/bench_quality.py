@@ -62,16 +62,22 @@ def suite(*, failing: bool) -> tuple[RequestedExpectation, ...]:
     )
 
 
+def program_of(name: str, place: Path, question: Path, last: str) -> list[str]:
+    """Return the command of a contestant, or of `make`, whose last argument is how many rows."""
+    if name == OURS:
+        return [*_SUBMIT, _SPARK_JOB, str(question), last]
+    which = {PLAIN: "alone", HAND: "by_hand"}.get(name, name)
+    return [*_SUBMIT, _PROGRAMS, which, str(place), str(question), last]
+
+
 def seconds(name: str, place: Path, question: Path, reported: Path) -> tuple[float, float]:
     """Inside one contestant, by the clock, and of the processor for the whole process."""
+    processor, _ = run(program_of(name, place, question, str(reported)))
     if name == OURS:
-        processor, _ = run([*_SUBMIT, _SPARK_JOB, str(question), str(reported)])
         answer = read_answer(reported)
         assert not answer.refused
         assert not any(each.error for each in answer.findings)
         return answer.seconds, processor
-    which = "alone" if name == PLAIN else "by_hand"
-    processor, _ = run([*_SUBMIT, _PROGRAMS, which, str(place), str(question), str(reported)])
     return float(reported.read_text(encoding="utf-8")), processor
 
 
@@ -102,7 +108,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="feedctl-bench-") as name:
         folder = Path(name)
         place, question = folder / "rows", folder / "question.json"
-        run([*_SUBMIT, _PROGRAMS, "make", str(place), "-", str(options.rows)])
+        run(program_of("make", place, Path("-"), str(options.rows)))
         parts = (RequestedPart(uri=str(place)),)
         write_question(question, Question(parts=parts, format="parquet", expectations=expectations, shows_values=True))
         found: dict[str, list[tuple[float, float]]] = {OURS: [], PLAIN: [], HAND: []}
