@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, runtime_checkable
 
@@ -11,7 +11,6 @@ from toolkit.actions.model import INTERRUPTED, D, I, ItemResult, Problem, T, Tar
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.validation import NoValidator, Validator
 from toolkit.el import CanonicalPath, ElError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.items import SettledItem

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from toolkit.actions.guard import CalledOff, Refusal
 from toolkit.actions.model import INTERRUPTED, I, ItemResult
 from toolkit.errors import FeedctlError, Unavailable
-from toolkit.lazy_dataclass import dataclass
 from toolkit.runs.errors import Stopped
 from toolkit.storage import Unreachable
 

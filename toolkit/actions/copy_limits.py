@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from typing_extensions import override
 
 from toolkit.actions.action import ExceededLimit
 from toolkit.actions.model import D, I, T, TargetPlan
 from toolkit.errors import Refused
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

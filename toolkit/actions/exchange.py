@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.availability import is_there
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import EXCHANGE_PREFIX, AlreadyExists, FileKind, NotFound
 from toolkit.transfer.trees import below
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
 from toolkit.actions.progress import Volume
-from toolkit.lazy_dataclass import dataclass
 from toolkit.runs.errors import PauseRequested
 from toolkit.transfer.copier import Copier
 from toolkit.transfer.digest_reader import DigestReader

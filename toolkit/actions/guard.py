@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from toolkit.actions.model import I, ItemResult, SkipReason
 from toolkit.errors import StopRequested
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 from toolkit.storage import StorageError, Unreachable

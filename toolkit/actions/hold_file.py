@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.hold_watch import HOLD_FILE
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import FileKind, NotFound
 
 if TYPE_CHECKING:

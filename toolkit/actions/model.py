@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from toolkit.actions.progress import NOTHING, Volume
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from typing_extensions import override
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.transfer.port import FILE_BYTES
 
 

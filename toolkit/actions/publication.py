@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from operator import eq
@@ -28,7 +29,6 @@ from typing import TYPE_CHECKING
 from toolkit.actions.exchange import Exchange
 from toolkit.availability import is_there
 from toolkit.errors import StopRequested
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import REPLACED_PREFIX, STAGING_PREFIX, FileKind, NotFound, StorageError, WrongKind, aside_name
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers, FilesFailed, NotReadAgain

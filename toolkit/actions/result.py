@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 from toolkit.actions.model import D, I, ItemResult, NoTarget, T, TargetPlan
 from toolkit.errors import Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import ExitCode, Outcome, Status, derive_status
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
@@ -14,7 +14,6 @@ from toolkit.actions.notifier import NoNotifier
 from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.runs.run_start import FREELY, StartRequest, StartTerms
 from toolkit.runs.errors import Stopped

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Protocol
 
 from toolkit.actions.model import D, I, NoTarget, Problem, T, TargetPlan
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.errors import Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.errors import RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.run_start import FREELY, StartTerms
 from toolkit.runs.errors import Stopped

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.publication import Publication, finish_swap, remove, remove_begun, remove_quietly
 from toolkit.availability import is_there
 from toolkit.foreign_json import MOST_BYTES, parse_json
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import OWN_PREFIX, REPLACED_PREFIX, NotFound
 from toolkit.transfer.trees import below
 

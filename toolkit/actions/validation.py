@@ -6,13 +6,12 @@ Data is written to a staging directory, validated there, published under its nam
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from typing_extensions import override
 
 from toolkit.errors import Failed
-from toolkit.lazy_dataclass import dataclass
 from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.el import is_name
 from toolkit.el.pattern import NOTHING_KNOWN, name_reader
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import FileKind, NotFound, WrongKind, find_status
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.availability.path_instances import PathInstances
@@ -11,7 +12,6 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.el.tokens import Glob
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput, NotImplementedYet
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.partition_address import partition_address
 from toolkit.storage import StorageError

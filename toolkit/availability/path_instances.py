@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING
 from toolkit.availability.presence import Presence, is_ready, is_there, refuse_odd
 from toolkit.availability.readiness import CountedInstances
 from toolkit.availability.state import DataState, FoundInstance
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import OWN_PREFIX, Entry, FileKind, NotFound, WrongKind
 from toolkit.threads import worker_pool
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -15,7 +15,6 @@ from toolkit.catalog.model import TableName
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.catalog.values import BadPartitionValue, KeyType, typed_value
 from toolkit.el import format_instant
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Table

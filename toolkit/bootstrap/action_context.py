@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Generic
 
@@ -31,7 +31,6 @@ from toolkit.el.zones import ZONE_DATA
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import REPO_FILE
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.registry.registration import entity_digest
 from toolkit.planning.retention import RetentionClock
 from toolkit.quality.validator import Author

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.config_source import Snapshot, find_repo, named_repo, open_snapshot
@@ -13,7 +14,6 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import load_settings
 from toolkit.entities.source_files import settings_files
-from toolkit.lazy_dataclass import dataclass
 from toolkit.variables import Variables
 
 

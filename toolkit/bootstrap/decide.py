@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from toolkit.bootstrap.decided_places import DecidedPlaces
 from toolkit.bootstrap.ledgers import NoLedgerNamed, quality_folder
 from toolkit.entities.not_implemented import Area
 from toolkit.hive.resolve import name_of
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import validations
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.validations import ValidationResult

@@ -6,6 +6,7 @@ A validation result of the ledger names places. What a decision lists, or remove
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,6 @@ from toolkit.el import CanonicalPath, ElError, parse_instant
 from toolkit.entities import LocationType
 from toolkit.hive.locations import directory_above
 from toolkit.hive.resolve import name_of
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.validations import CannotDecide
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.transfer.trees import below

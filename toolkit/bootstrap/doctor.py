@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,6 @@ from toolkit.doctor.records import ledger_findings
 from toolkit.doctor.tokens import token_findings
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.opening import examine
 from toolkit.storage.hadoop_conf import CONF_VARIABLE
 from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE

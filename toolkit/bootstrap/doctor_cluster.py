@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ from toolkit.doctor.tables import table_findings
 from toolkit.el import PathTemplate
 from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.storage import open_file_system
 from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings

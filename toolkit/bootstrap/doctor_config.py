@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.config import RepoRequest, load_settings_of, open_config
@@ -17,7 +18,6 @@ from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.entities.problems import ConfigError
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from toolkit.clock import Clock
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Ledger
 from toolkit.runs import lease
 from toolkit.runs.audit import AuditPlace, opened_audit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,6 @@ from toolkit.hive.sources import Catalog, ExportSource, MetastoreSource
 from toolkit.hive.table_export import TableExport
 from toolkit.hive.table_import import TableImport
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, ImportRules, TableDetail, TableItem, TableTarget
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.retention.shared_tables import SharedTables
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -21,7 +21,6 @@ from toolkit.ingest_job.directory import DirectorySource
 from toolkit.ingest_job.instances import IngestInstances, PartitionFiller, closed_before
 from toolkit.ingest_job.stdin import StandardInput
 from toolkit.ingest_job.targets import CommitLimits, IngestDetail, IngestItem, IngestTarget, RejectRules
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.runs.spark_submit import gateway_port
 

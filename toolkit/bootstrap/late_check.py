@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired
 from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, affected_by
 from toolkit.entities.not_implemented import Area
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import late_checks
 from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject

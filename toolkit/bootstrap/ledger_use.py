@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from toolkit.bootstrap.ledgers import NoLedgerNamed, ledger_of
 from toolkit.errors import Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.state import holds, start_check
 from toolkit.runs.recorder import message_text, path_text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.catalog.errors import CatalogError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.management.table_owners import RequestedPartition, owners_of_location, owners_of_partition
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import override
@@ -15,7 +15,6 @@ from toolkit.actions.notifier import Notifier
 from toolkit.entities.cluster import STOMP_ENDPOINT
 from toolkit.entities.env_references import MissingVariable
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.notify.message import InstanceMessage
 from toolkit.notify.outbox import Outbox

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.clock import Clock
 from toolkit.config_source import Snapshot, from_directory
 from toolkit.entities import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.findings import Severity
 from toolkit.migration.draft import MigrationRefused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ from toolkit.bootstrap.ingested_data import ingested_instances
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.identity import identity_of
 from toolkit.ledger.registry import lookup
 from toolkit.ledger.registry.registration import Site, UnknownProcess, entity_digest, registration_of

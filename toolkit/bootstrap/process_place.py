@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.process_runner.calls import Workplace
 from toolkit.programs.log_folder import begin_log
 from toolkit.programs.step_environment import step_environment

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ from toolkit.el import ElError, parse_instant
 from toolkit.entities import ClusterRole
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import events, manifests
 from toolkit.ledger.runs import route_keys
 from toolkit.ledger.runs.history import RecordedRuns

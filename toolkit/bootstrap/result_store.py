@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.config import RepoRequest, load_repository
 from toolkit.bootstrap.storages import storage_spec, stores_of
 from toolkit.el import CanonicalPath, ElError
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
 if TYPE_CHECKING:

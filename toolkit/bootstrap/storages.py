@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import inf
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.store_settings import agreed, speaks_of
 from toolkit.el import ElError
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.storage import Bases, StorageSpec
 from toolkit.storage.bound import SharedStores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from toolkit.entities.errors import UnknownName
 from toolkit.entities.not_implemented import Area
 from toolkit.hive.resolve import name_of, uri_of
 from toolkit.hive.table_diff import TableComparison
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

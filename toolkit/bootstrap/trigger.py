@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from toolkit.bootstrap.polling import poll_plans, polled
 from toolkit.bootstrap.process import ProcessOptions, ProcessWiring, affected_by
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.instances import open_attempts
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.trigger_rules import TriggerRules

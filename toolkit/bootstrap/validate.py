@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,7 +22,6 @@ from toolkit.hive.resolve import instance_address, name_of, uri_of
 from toolkit.hive.sources import MetastoreSource
 from toolkit.hive.staging import written_of
 from toolkit.hive.targets import StoredPart, TableTarget
-from toolkit.lazy_dataclass import dataclass
 from toolkit.quality.decision_targets import QualityItem
 from toolkit.quality.validate import (
     InstanceMissing,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from toolkit.bootstrap.action_context import ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_of, recorded_of, routes_of
 from toolkit.entities.not_implemented import Area
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import manifests
 from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import LifeCycle

@@ -6,13 +6,12 @@ Times of creation and access, and privileges, are the metastore's own affair and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
 from toolkit.catalog.partition_name import joined_name
 from toolkit.catalog.values import KeyType
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeAlias
 
 from toolkit.actions.model import D, I, NoTarget, T
@@ -17,7 +18,6 @@ from toolkit.cli.streams import Keeps, print_result, say
 from toolkit.clock import Clock, SystemClock
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import FeedctlError, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.rendering.action_result import ActionView, Detail, failure_lines, failure_text, rendered
 from toolkit.rendering.progress import LoggedProgress
 from toolkit.rendering.tables import ResultFormat

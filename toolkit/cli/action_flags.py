@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolkit.cli.completion import cluster_names, feed_names, group_names, tag_texts
 from toolkit.cli.flags import RepoFlags
-from toolkit.lazy_dataclass import dataclass
 from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:

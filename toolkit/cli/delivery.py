@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolkit.bootstrap.config import RepoRequest
@@ -12,7 +12,6 @@ from toolkit.bootstrap.result_store import result_place
 from toolkit.cli.streams import encoded
 from toolkit.el import CanonicalPath, without_credentials
 from toolkit.errors import Failed, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import FileKind, FileSystem, PermissionDenied, StorageError, WrongKind, find_status
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from toolkit.cli.flags import AnswerFlags, flat
 from toolkit.cli.options import print_answer, print_rows
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import EventKind
 
 if TYPE_CHECKING:

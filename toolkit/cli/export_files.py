@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path, PurePosixPath
 
 from toolkit.errors import Failed, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.plain_files import read_plain, replace_file
 from toolkit.schedules.actions import Schedule
 from toolkit.schedules.cron import with_block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import cache, cached_property, update_wrapper
 from typing import TYPE_CHECKING, Annotated, Generic, TypeVar, get_args, get_origin, get_type_hints
 
@@ -13,7 +13,6 @@ import typer
 
 from toolkit.cli.completion import environment_names
 from toolkit.cli.options import OutputAs, OutputFormat
-from toolkit.lazy_dataclass import dataclass
 from toolkit.variables import process_variables
 
 if TYPE_CHECKING:

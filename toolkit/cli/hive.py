@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,6 @@ from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
 from toolkit.cli.flags import Fields, flat
 from toolkit.cli.replication import CopyFlags
 from toolkit.hive.targets import EXPORT, IMPORT, REPLICATION, SchemaChange
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,6 @@ import typer
 
 from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
 from toolkit.cli.flags import Fields, flat
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.bootstrap.ingest import IngestOptions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -13,7 +14,6 @@ from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
 from toolkit.el import parse_instant
 from toolkit.entities.nearest import suggestion
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.queries import RunOrder
 from toolkit.ledger.vocabulary import RunStatus
 from toolkit.management.locations import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,7 +10,6 @@ import typer
 
 from toolkit.cli.completion import entity_names
 from toolkit.cli.options import ClusterName
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import LifeCycle
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
@@ -9,7 +10,6 @@ import typer
 
 from toolkit.cli.completion import environment_names, rule_names
 from toolkit.cli.flags import flat
-from toolkit.lazy_dataclass import dataclass
 
 
 class LintFormat(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from toolkit.cli.streams import Keeps, encoded
 from toolkit.config_source import Snapshot, find_checkout, open_base, open_snapshot, read_file
 from toolkit.entities.suite_code import allows_suite_sql
 from toolkit.errors import Failed, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
 from toolkit.linter.collect import Base
 from toolkit.linter.engine import Focus, LintRequest, lint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,6 @@ import typer
 from toolkit.cli.action_flags import RunFlags, Time
 from toolkit.cli.completion import cluster_names, process_names
 from toolkit.cli.flags import Fields, flat
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.process_runner.selection import ProcessSelection

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,6 @@ import typer
 from toolkit.cli.completion import feed_names
 from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
 from toolkit.cli.options import ClusterName, OutputFormat, print_answer, print_rows
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.ledger.vocabulary import ValidationState

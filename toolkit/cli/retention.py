@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +11,6 @@ from toolkit.cli.action_flags import Clusters, FeedFlags, RunFlags, Time
 from toolkit.cli.completion import entity_names
 from toolkit.cli.flags import Fields, flat
 from toolkit.cli.options import OutputAs, OutputFormat, print_answer
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

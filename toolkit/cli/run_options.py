@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,6 @@ from toolkit.cli.completion import cluster_names, entity_names
 from toolkit.cli.flags import Fields, RepoFlags
 from toolkit.cli.options import print_json
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -10,7 +11,6 @@ from toolkit.cli.action_flags import RunFlags
 from toolkit.cli.completion import cluster_names, feed_names
 from toolkit.cli.flags import Fields, flat
 from toolkit.cli.options import OutputAs, OutputFormat, print_answer
-from toolkit.lazy_dataclass import dataclass
 
 Feed = Annotated[str, typer.Option("--feed", metavar="NAME", autocompletion=feed_names, help="The feed.")]
 Time = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -30,7 +30,6 @@ from toolkit.el import format_instant
 from toolkit.errors import FeedctlError
 from toolkit.ingest.errors import NoSuchIngestTable
 from toolkit.ingest.slot import last_fence
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import ingest
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle

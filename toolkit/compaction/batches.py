@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
@@ -17,7 +18,6 @@ from toolkit.ingest.committer import EXPIRE_EVERY, KEPT, REPLACED_KEPT
 from toolkit.ingest.errors import CommitConflict
 from toolkit.ingest.exclusive import ExclusiveCommits
 from toolkit.ingest.slot import CommitSlots, last_fence, require_not_behind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import ingest
 from toolkit.storage import Unreachable
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.errors import Failed
 from toolkit.ingest.port import CLOSED_PROPERTY, DataFile, IngestTable, TableCommit, TableState
 from toolkit.ingest_job.instances import closed_before
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import events
 from toolkit.ledger.batches import files as batch_files
 from toolkit.ledger.batches.rows import FeedInstance, NewFile, attach

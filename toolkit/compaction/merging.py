@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied
@@ -11,7 +12,6 @@ from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import ItemResult
 from toolkit.errors import Failed, FeedctlError, Unavailable
 from toolkit.ingest_job.targets import code_of
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.compaction.batches import TableWork

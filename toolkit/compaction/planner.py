@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from toolkit.actions.progress import Volume
@@ -17,7 +17,6 @@ from toolkit.ingest.errors import LocationIsShared
 from toolkit.ingest.port import WATERMARK_PROPERTY, DataFile, IngestTable, TableState, UnreferencedFile
 from toolkit.ingest.slot import require_not_behind
 from toolkit.ingest_job.instances import closed_before
-from toolkit.lazy_dataclass import dataclass
 
 _SMALL = 0.75
 _OWN_FILE = re.compile(r"feedctl-(\d+)-\d+-\d{5}\.parquet")

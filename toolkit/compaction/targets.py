@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 from toolkit.ingest.port import DataFile, IngestTable, UnreferencedFile
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath

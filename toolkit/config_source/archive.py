@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
@@ -20,7 +21,6 @@ from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
 from toolkit.config_source.zip_time import zip_time
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, is_config_place
-from toolkit.lazy_dataclass import dataclass
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz")
 """Endings of an archive's name."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.config_source.errors import BadCheckout
-from toolkit.lazy_dataclass import dataclass
 
 _MOST_BYTES = 1 << 20
 """More than any config has."""

@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -25,7 +26,6 @@ from toolkit.el.zones import ZONE_DATA
 from toolkit.entities.loader import load, load_known
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import entity_kind
-from toolkit.lazy_dataclass import dataclass
 
 NO_CACHE_VARIABLE = "FEEDCTL_NO_CACHE"
 """Environment variable that has every command load the config repo anew."""

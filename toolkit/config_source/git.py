@@ -4,12 +4,12 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from toolkit.config_source.checkout import Checkout, find_checkout
 from toolkit.config_source.errors import BadCheckout, BadCommitDate, GitFailed, NoCommit
-from toolkit.lazy_dataclass import dataclass
 from toolkit.variables import process_variables
 
 _TIMEOUT_SECONDS = 120

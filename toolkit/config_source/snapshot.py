@@ -2,14 +2,13 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from toolkit.config_source.errors import StaleSnapshot
 from toolkit.el import Frequency, format_instant, shift
 from toolkit.entities.problems import ConfigProblem
-from toolkit.lazy_dataclass import dataclass
 
 _CLOCKS_DIFFER = timedelta(minutes=5)
 """Allowed lead of a committer's clock."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import grp
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.sqlite_place import Mount, mount_of, own_mounts
 from toolkit.runs.recorder import current_user
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 
 from toolkit.doctor.access import Actor, local_actor
@@ -10,7 +11,6 @@ from toolkit.doctor.findings import CheckResult, failed, ok, skipped
 from toolkit.doctor.kerberos import Klist
 from toolkit.doctor.tokens import token_life
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.runs.recorder import current_user
 from toolkit.storage.hadoop_conf import asks_for_kerberos
 from toolkit.storage.hdfs.tokens import tokens_here

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import botocore.exceptions
 import botocore.session
 
 from toolkit.doctor.findings import CheckResult, failed, ok
-from toolkit.lazy_dataclass import dataclass
 
 _SHOWN = 4
 _SOURCES = {

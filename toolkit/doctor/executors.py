@@ -6,12 +6,12 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.doctor.findings import CheckResult, failed, ok, warning
 from toolkit.doctor.machine import compared_versions
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import NotFound, StorageSpec, open_file_system
 from toolkit.storage.calls import BoundedCalls, NoAnswer
 

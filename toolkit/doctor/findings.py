@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError
 from toolkit.storage.calls import BoundedCalls, NoAnswer
 

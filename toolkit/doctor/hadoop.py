@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import requests
 
 from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
 from toolkit.foreign_json import MOST_BYTES, parse_json
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageSpec
 from toolkit.storage.hadoop_conf import CONF_FILES, CONF_VARIABLE, conf_dir, hadoop_settings
 from toolkit.storage.http_bodies import BoundedAdapter, body_of

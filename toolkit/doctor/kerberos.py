@@ -6,9 +6,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from toolkit.doctor.findings import CheckResult, failed, ok, skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.variables import Variables
 
 _SECONDS = 5

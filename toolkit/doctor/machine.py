@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
 from toolkit import __version__
 from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
-from toolkit.lazy_dataclass import dataclass
 from toolkit.variables import Variables
 
 _LEAST_FREE = 1 << 30

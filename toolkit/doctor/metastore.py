@@ -6,11 +6,11 @@ import re
 import socket
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from toolkit.doctor.findings import CheckResult, CheckStatus, ok, warning
 from toolkit.doctor.services import Address, addresses_of, tcp_findings
-from toolkit.lazy_dataclass import dataclass
 
 _SECONDS = 5.0
 _CALL = 0x80010001

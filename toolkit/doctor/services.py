@@ -6,9 +6,9 @@ import re
 import socket
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from toolkit.doctor.findings import CheckResult, failed, ok, warning
-from toolkit.lazy_dataclass import dataclass
 
 _CONNECT_SECONDS = 5.0
 _ADDRESS = re.compile(

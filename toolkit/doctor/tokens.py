@@ -8,10 +8,10 @@ Hive write it so; the tokens of YARN are protobuf, and are told to have a life t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE, tokens_here
 from toolkit.storage.tokens import Cursor, HadoopToken, TooShort
 

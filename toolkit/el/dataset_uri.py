@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from urllib.parse import quote, unquote
@@ -12,7 +13,6 @@ from urllib.parse import quote, unquote
 from toolkit.el.canonical_path import CanonicalPath
 from toolkit.el.dataset_credentials import refuse_dataset_credentials
 from toolkit.el.errors import ElError
-from toolkit.lazy_dataclass import dataclass
 
 FEED_SCHEME = "feedctl"
 """The scheme of feeds; reserved, as AIP-48 reserves `airflow`."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from toolkit.el.errors import ElError
 from toolkit.el.functions import Function, Parameter, Weekday
-from toolkit.lazy_dataclass import dataclass
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SPACE = re.compile(r"\s*")

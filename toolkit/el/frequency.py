@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Self
@@ -12,7 +13,6 @@ from dateutil.relativedelta import relativedelta
 from toolkit.el.errors import ElError, OutOfRange
 from toolkit.el.instants import to_utc
 from toolkit.el.zones import load_zone, localize, to_local
-from toolkit.lazy_dataclass import dataclass
 
 _MOST_DIGITS = 10
 _NAME = re.compile(r"[A-Za-z_]*")

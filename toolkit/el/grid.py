@@ -6,6 +6,7 @@ A grid has no end: `floor` answers for any instant, and the sequence clips to it
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -14,7 +15,6 @@ from toolkit.el.errors import OutOfRange
 from toolkit.el.frequency import Frequency, Unit, step_local
 from toolkit.el.skipped_days import skipped_days
 from toolkit.el.zones import load_zone, localize, to_local
-from toolkit.lazy_dataclass import dataclass
 
 _DAY = timedelta(days=1)
 _LAST_LOCAL = datetime.max.replace(tzinfo=UTC).replace(tzinfo=None, second=0, microsecond=0)

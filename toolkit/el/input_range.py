@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -13,7 +14,6 @@ from toolkit.el.functions import Function
 from toolkit.el.instants import format_instant
 from toolkit.el.resolution import as_expression, candidates, rank
 from toolkit.el.sequence import InstanceSequence
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TypeAlias, TypeVar
@@ -18,7 +19,6 @@ from toolkit.el.periods import PathPeriod, Span, date_spans
 from toolkit.el.segment import Found, Segment
 from toolkit.el.tokens import DateField, Literal
 from toolkit.el.zones import to_local
-from toolkit.lazy_dataclass import dataclass
 
 NameReader: TypeAlias = Callable[[str], tuple[Span, ...] | None]
 """From a name to the instants that it, and names below it, can stand for; empty when it does not conform or names no

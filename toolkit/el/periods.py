@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from toolkit.el.fields import COARSE_TO_FINE, next_start
-from toolkit.lazy_dataclass import dataclass
 
 Span = tuple[datetime, datetime]
 """Instants from the first (included) to the second (excluded), UTC."""

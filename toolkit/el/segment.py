@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -12,7 +13,6 @@ from toolkit.el.errors import ElError
 from toolkit.el.fields import COARSE_TO_FINE, FORMS, RANGE_IN_WORDS, Field, render_field
 from toolkit.el.matching import Reader, key_of, reader, regex_of, second_open
 from toolkit.el.tokens import DateField, Literal, Token, Variable
-from toolkit.lazy_dataclass import dataclass
 
 OWN_PREFIX = ".feedctl"
 """Names that begin so are feedctl's own; they conform to no glob and no variable."""

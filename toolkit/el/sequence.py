@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
 
@@ -11,7 +11,6 @@ from toolkit.el.errors import ElError, NoSuchInstance, NotAnInstance
 from toolkit.el.frequency import Frequency
 from toolkit.el.grid import Grid, lay_grid
 from toolkit.el.instants import format_instant, to_utc, to_whole_minute
-from toolkit.lazy_dataclass import dataclass
 
 _LAST_INSTANT = datetime.max.replace(tzinfo=UTC)
 

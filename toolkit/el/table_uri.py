@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +18,6 @@ from toolkit.el.periods import PathPeriod
 from toolkit.el.segment import Segment
 from toolkit.el.template_text import TemplateText
 from toolkit.el.tokens import Glob, tokenize
-from toolkit.lazy_dataclass import dataclass
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

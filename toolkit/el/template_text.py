@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import Self
@@ -14,7 +14,6 @@ from toolkit.el.frequency import Frequency
 from toolkit.el.pattern import DatedPattern
 from toolkit.el.segment import Segment
 from toolkit.el.zones import load_zone
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

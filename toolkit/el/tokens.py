@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from toolkit.el.errors import ElError
 from toolkit.el.fields import Field
-from toolkit.lazy_dataclass import dataclass
 
 _PIECE = re.compile(
     r"(?P<reference>\$\{(?P<name>[^{}]*)\})|(?P<star>\*+)|(?P<one>\?)"

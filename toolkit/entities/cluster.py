@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from toolkit.el import CanonicalPath, name_service_aliases
 from toolkit.entities.ingest import IcebergSettings
 from toolkit.entities.values import Acl, Properties
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,12 +1,11 @@
 """The datasource entity: a database to import from or export to (Falcon feature list, Import / export)."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from toolkit.entities.values import Acl, Properties
 from toolkit.entities.vocabulary import DatasourceType, Kind
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

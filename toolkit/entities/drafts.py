@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -15,7 +16,6 @@ from toolkit.entities.source_files import SUFFIX, defaults_for, entity_name
 from toolkit.entities.templates import path_template
 from toolkit.entities.vocabulary import Kind
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 
 KINDS = (Kind.CLUSTER, Kind.FEED, Kind.PROCESS)
 """Kinds of which there are drafts."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from toolkit.entities.checks import own_findings
@@ -17,7 +17,6 @@ from toolkit.entities.structure import Entity, structure_entity
 from toolkit.entities.validation import placed, schema_findings
 from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,10 +1,9 @@
 """Import of a feed from a datasource and export to one (Falcon feature list, Import / export)."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import ExtractType, LoadType, MergePolicy
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,7 +1,7 @@
 """The feed entity: a data set that gets a new instance every period (Falcon entity specification, Feed)."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 from toolkit.el import Frequency, InstanceSequence
@@ -13,7 +13,6 @@ from toolkit.entities.quality import Quality
 from toolkit.entities.retention import FeedMaxDelete, Lifecycle
 from toolkit.entities.values import Acl, Notification, Properties, property_text
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,5 +1,7 @@
 """Settings of a feed for one of its clusters (Falcon entity specification, Feed, File System Storage)."""
 
+from dataclasses import dataclass
+
 from toolkit.el import Frequency
 from toolkit.entities.exchange import FeedExport, Import
 from toolkit.entities.ingest import Ingest
@@ -9,7 +11,6 @@ from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.trigger import Poll
 from toolkit.entities.values import Validity
 from toolkit.entities.vocabulary import ClusterRole, OnSourceDelete
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,12 +1,12 @@
 """Dependencies between entities: cluster <- feed <- process, datasource <- feed."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.feed import Feed
 from toolkit.entities.process import Process
 from toolkit.entities.structure import Entity
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

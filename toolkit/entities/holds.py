@@ -1,8 +1,7 @@
 """Holds: instances that nothing may delete (`holds.yaml`)."""
 
+from dataclasses import dataclass
 from datetime import datetime
-
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

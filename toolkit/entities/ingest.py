@@ -1,9 +1,9 @@
 """Streaming ingest of a feed on a cluster: its source, the format of the records, and the columns of its table."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from toolkit.el import Frequency, Unit
-from toolkit.lazy_dataclass import dataclass
 
 _EVERY = Frequency(unit=Unit.MINUTES, count=1)
 _CLOSE_AFTER = Frequency(unit=Unit.MINUTES, count=10)

@@ -1,13 +1,12 @@
 """The files that an entity is merged from, and which of them each value came from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.merge import is_named_list, merge
 from toolkit.entities.yaml_location import Located, Pointer, TextSpan, locate
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

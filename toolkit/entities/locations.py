@@ -1,9 +1,9 @@
 """Locations of the instances of a path feed: one template for each type of location."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from toolkit.entities.vocabulary import LocationType
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,11 +1,11 @@
 """Feeds of a path: templates matched against a path by the one implementation of templates."""
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 from toolkit.el import CanonicalPath, ElError, PathPeriod, PathTemplate
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

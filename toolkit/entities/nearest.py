@@ -2,10 +2,9 @@
 
 from bisect import bisect
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
-
-from toolkit.lazy_dataclass import dataclass
 
 _CUTOFF = 0.6
 _MUCH_WORSE = 0.15

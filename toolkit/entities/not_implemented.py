@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from toolkit.entities.cluster import Cluster
@@ -16,7 +17,6 @@ from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction, First
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
-from toolkit.lazy_dataclass import dataclass
 
 _NO_RETENTION = "use action: delete or archive, or remove the retention"
 _ANOTHER_REASON = "use protect: [late_window], keep_last or holds.yaml"

@@ -1,7 +1,7 @@
 """Reads the YAML, and the JSON of suites, of all files and checks those that are no entities against their schemas."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from toolkit.entities.documents import Document
@@ -13,7 +13,6 @@ from toolkit.entities.source_files import JSON_SUFFIX
 from toolkit.entities.validation import placed, schema_findings
 from toolkit.entities.yaml_loading import LoadedYaml, load_yaml
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 

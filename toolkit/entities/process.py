@@ -1,7 +1,7 @@
 """The process entity: a workflow over feed instances (Falcon entity specification, Process)."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import ClassVar
 
@@ -12,7 +12,6 @@ from toolkit.entities.trigger_vocabulary import Emit, OutputScope, ScheduleMode
 from toolkit.entities.values import Acl, Notification, Properties, Validity
 from toolkit.entities.vocabulary import Kind, Order, Prepare
 from toolkit.entities.workflow import LateProcess, Retry, Workflow
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,14 +1,13 @@
 """The settings of a config repo (`repo.yaml`) and its environments (`environments/NAME.yaml`)."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
 from toolkit.entities.documents import Document
 from toolkit.entities.trigger import Dataset
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import DeployMode, FirstRun
-from toolkit.lazy_dataclass import dataclass
 
 _QUARTER = Frequency(unit=Unit.MINUTES, count=15)
 _FIVE_MINUTES = Frequency(unit=Unit.MINUTES, count=5)

@@ -1,7 +1,7 @@
 """A loaded config repo: its entities by name, its settings, and what can be asked about them."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
@@ -24,7 +24,6 @@ from toolkit.entities.structure import Entity
 from toolkit.entities.trigger import Dataset
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 M = TypeVar("M", Cluster, Feed, Process, Datasource)
 

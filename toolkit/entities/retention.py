@@ -1,12 +1,11 @@
 """Retention limit of a feed's instances, and what happens after it (DESIGN section 7, Retention)."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
 from toolkit.entities.locations import Locations
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import ExpiryAction, ProtectionName, RetentionPolicy, RetentionType
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

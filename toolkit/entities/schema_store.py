@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib import resources
 from types import MappingProxyType
 from typing import Any
-
-from toolkit.lazy_dataclass import dataclass
 
 Schema = Mapping[str, Any]
 """A JSON Schema, draft 2020-12."""

@@ -1,7 +1,7 @@
 """Loads repo.yaml, the environments, the defaults and the holds."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from toolkit.entities.checks.datasets import dataset_findings
 from toolkit.entities.documents import Document, Value
@@ -19,7 +19,6 @@ from toolkit.entities.structure import structure
 from toolkit.entities.validation import is_valid, placed, schema_findings
 from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

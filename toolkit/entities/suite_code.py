@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 SUITE_SQL_VARIABLE = "FEEDCTL_ALLOW_SUITE_SQL"
 """Environment variable of the operator: `1` allows SQL in suites. Nothing in a config repo sets it."""

@@ -1,14 +1,13 @@
 """Data-driven triggers of processes, datasets outside of feedctl, and how they are polled (Airflow AIP-48)."""
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
 from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, PollBy, StartFrom, UpdateKind
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import Order
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 _FIVE_MINUTES = Frequency(unit=Unit.MINUTES, count=5)
 _TWO_MINUTES = Frequency(unit=Unit.MINUTES, count=2)

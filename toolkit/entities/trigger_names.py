@@ -1,13 +1,12 @@
 """Meaning of the plain texts of triggers: the name of an input, else of a feed, else of a group, else a URI."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolkit.el import ElError, dataset_uri
 from toolkit.entities.feed import Feed
 from toolkit.entities.process import Process
 from toolkit.entities.trigger import Dataset, TriggerCondition, TriggerEntry
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

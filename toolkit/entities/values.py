@@ -1,12 +1,12 @@
 """Values that more than one kind of entity uses: access, notification, validity, properties."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from toolkit.el import Frequency, InstanceSequence, format_instant
 from toolkit.entities.vocabulary import NotificationLevel
-from toolkit.lazy_dataclass import dataclass
 
 Properties = Mapping[str, str | int | float | bool]
 """Free names with scalar values, handed on as they are."""

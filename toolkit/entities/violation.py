@@ -1,7 +1,8 @@
 """Findings about a document, from its schema or from a check between values."""
 
+from dataclasses import dataclass
+
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

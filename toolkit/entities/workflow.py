@@ -1,13 +1,12 @@
 """Workflow of a process, and its handling of failures and late data."""
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
 from toolkit.entities.datasource import Credential
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy, SparkSessionUse
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ is unreasonably large is refused.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -14,7 +15,6 @@ from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.value_hints import unquoted_hint
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose, scalars
 from toolkit.entities.yaml_scalars import plain_scalar
-from toolkit.lazy_dataclass import dataclass
 
 _MAX_NODES = 200_000
 """More values than any honest file has; a few aliases of aliases make billions."""

@@ -1,11 +1,11 @@
 """Line and column of a value in a file; the file is read again for it, so that valid files cost nothing."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from toolkit.entities.yaml_nodes import YamlUnreadableError, compose
-from toolkit.lazy_dataclass import dataclass
 
 Pointer = tuple[str | int, ...]
 """The keys and list positions that lead to a value."""

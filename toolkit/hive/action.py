@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -32,7 +32,6 @@ from toolkit.hive.errors import IncompatibleTable, InstanceNotAvailable
 from toolkit.hive.registration_mark import LATEST_CALL
 from toolkit.hive.table_context import TableContext
 from toolkit.hive.targets import TableDetail, TablePlan, TableTarget
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_text

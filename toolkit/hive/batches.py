@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from toolkit.actions.action import Applied, copy_counters, feed_event
@@ -14,7 +14,6 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.port import BATCH
 from toolkit.errors import Unavailable
 from toolkit.hive.targets import TableItem, TableStep
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.result import Outcome

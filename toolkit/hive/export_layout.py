@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from toolkit.foreign_json import parse_json
 from toolkit.hive.errors import NoExport, NotOurs
 from toolkit.hive.export_metadata import BadMetadataText, read_metadata
 from toolkit.hive.table_reader import TablePart
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, SymlinkRefused
 from toolkit.transfer.digests import DIGEST
 from toolkit.transfer.trees import below, read_tree

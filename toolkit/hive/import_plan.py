@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, Problem
@@ -23,7 +23,6 @@ from toolkit.hive.table_definition import (
 )
 from toolkit.hive.table_reader import Contents, TablePart
 from toolkit.hive.targets import StoredPart, TableDetail, TableItem, TablePlan, TableStep, TableTarget
-from toolkit.lazy_dataclass import dataclass
 from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.publication import remove_wholly
@@ -11,7 +12,6 @@ from toolkit.hive.batches import Unregistered
 from toolkit.hive.locations import UsedLocations, left_data, remove_emptied, remove_staging
 from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.targets import TableStep
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath, TableUri

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from toolkit.availability import is_there
 from toolkit.catalog.partition_name import split_name
 from toolkit.el import CanonicalPath
 from toolkit.hive.targets import TableStep
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.location_index import LocationIndex
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX
 from toolkit.transfer.trees import below

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import CatalogAlreadyExists
@@ -12,7 +12,6 @@ from toolkit.catalog.port import BATCH
 from toolkit.hive.locations import data_directory
 from toolkit.hive.table_definition import COPIED, at_place, carried_statistics, table_differences
 from toolkit.hive.targets import TableStep
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from math import inf
@@ -18,7 +18,6 @@ from toolkit.entities.errors import UnfitFeed
 from toolkit.entities.not_implemented import Area, not_implemented
 from toolkit.errors import NotImplementedYet
 from toolkit.hive.targets import ImportRules, TableDetail, TableItem, TableTarget
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.due_copies import CopyRecords, DueCopies
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.partition_address import partition_address

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from toolkit.availability import is_ready
@@ -15,7 +15,6 @@ from toolkit.hive.errors import InstanceNotAvailable
 from toolkit.hive.export_layout import parts_of, read_export
 from toolkit.hive.table_definition import differences, table_differences
 from toolkit.hive.table_reader import Contents, TableReader, require_plain
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

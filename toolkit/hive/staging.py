@@ -7,7 +7,7 @@ say nothing of what readers see.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from toolkit.availability import is_there
 from toolkit.entities.vocabulary import OnFailure
 from toolkit.hive.spark_format import NoReading, reading_of
 from toolkit.hive.targets import StoredPart, TableItem, TableTarget
-from toolkit.lazy_dataclass import dataclass
 from toolkit.transfer.errors import CopyDiffers
 from toolkit.transfer.trees import below, is_still, read_tree, same_bytes, same_content
 

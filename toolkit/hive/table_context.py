@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import CopyDiffers, FilesFailed

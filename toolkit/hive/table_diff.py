@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import NoSuchTable
 from toolkit.catalog.port import BATCH
 from toolkit.hive.table_definition import COPIED, partition_differences, table_differences
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.catalog.model import Table, TableName

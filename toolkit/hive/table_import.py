@@ -8,7 +8,7 @@ would choose is taken, by other files or by the data that are replaced.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import inf
 from typing import TYPE_CHECKING
@@ -36,7 +36,6 @@ from toolkit.hive.registration_mark import RegistrationMark
 from toolkit.hive.staging import StagedTable
 from toolkit.hive.targets import TableItem, TableStep
 from toolkit.hive.unregistered import Placed, UnregisteredData, UnregisteredItem
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import DATA_PREFIX, STAGING_PREFIX, StorageError
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import SourceChanged

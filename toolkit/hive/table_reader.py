@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from toolkit.actions.model import Problem
 from toolkit.catalog.errors import ForeignLocation, UnsupportedTable
 from toolkit.catalog.formats import unsupported_reason
 from toolkit.el import ElError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import FileKind, StorageError
 from toolkit.transfer.trees import Tree, read_tree
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.actions.validation import FeedValidation

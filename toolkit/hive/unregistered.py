@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.actions.model import INTERRUPTED, ItemResult
@@ -10,7 +11,6 @@ from toolkit.actions.publication import remove
 from toolkit.catalog.errors import CatalogError, NoSuchTable
 from toolkit.errors import StopRequested
 from toolkit.hive.locations import UsedLocations, remove_emptied
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:

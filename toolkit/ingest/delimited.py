@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -15,7 +15,6 @@ from toolkit.errors import InvalidInput
 from toolkit.ingest.port import IngestColumn
 from toolkit.ingest.record_writer import ConvertedRecords, RecordWriter
 from toolkit.ingest.text_values import Cell, assemble, decoded, quick_array, shown, text_type
-from toolkit.lazy_dataclass import dataclass
 
 DROPPED = "_"
 """Name, in the list of columns, of a field that is not used."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyiceberg.catalog import Catalog, load_catalog
@@ -30,7 +31,6 @@ from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.iceberg_types import iceberg_type
 from toolkit.ingest.library_errors import FAILURES, cause_of
 from toolkit.ingest.port import IngestCatalog, TableSpec
-from toolkit.lazy_dataclass import dataclass
 
 _SQLITE = "sqlite:///"
 _HIVE = {"py-catalog-impl": "toolkit.ingest.hive_catalog.LockedHiveCatalog", "hive.hive2-compatible": "true"}

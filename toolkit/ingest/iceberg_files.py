@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,7 +26,6 @@ from toolkit.ingest.errors import SchemaChanged, StoreFailed
 from toolkit.ingest.iceberg_types import split_rows
 from toolkit.ingest.iceberg_upkeep import NULL
 from toolkit.ingest.port import DataFile, FileWriter, Partition
-from toolkit.lazy_dataclass import dataclass
 
 _STORES = ("py-io-impl", "s3.", "gcs.", "adls.", "hdfs.", "client.")
 """Beginnings of the settings that the library opens stores with; the others are of the catalog, some with secrets."""

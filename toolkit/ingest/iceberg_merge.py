@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,7 +20,6 @@ from typing_extensions import override
 from toolkit.ingest.errors import StoreFailed
 from toolkit.ingest.iceberg_files import written_file
 from toolkit.ingest.port import DataFile, FileMerge
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

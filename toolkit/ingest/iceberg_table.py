@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -58,7 +58,6 @@ from toolkit.ingest.port import (
     TableState,
     UnreferencedFile,
 )
-from toolkit.lazy_dataclass import dataclass
 
 MERGE = "commit.manifest-merge.enabled"
 MERGED_BYTES = "commit.manifest.target-size-bytes"

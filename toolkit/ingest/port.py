@@ -7,11 +7,9 @@ knows the ledger; who may commit and when is decided by `toolkit.ingest.committe
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
-
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

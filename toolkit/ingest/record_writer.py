@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

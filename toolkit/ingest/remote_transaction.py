@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
 from toolkit.ingest.record_writer import BadRecord, RecordWriter
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.ingest.port import DataFile, FileWriter, IngestColumn

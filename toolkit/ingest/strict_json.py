@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import pyarrow as pa
@@ -15,7 +16,6 @@ from typing_extensions import override
 from toolkit.ingest.port import IngestColumn
 from toolkit.ingest.record_writer import ConvertedRecords, RecordWriter
 from toolkit.ingest.text_values import BadValue, Cell, assemble, decoded, quick_array, shown, text_type
-from toolkit.lazy_dataclass import dataclass
 
 _NUMBERS = ("int", "bigint", "float", "double")
 _MOST_BYTES = 1 << 30

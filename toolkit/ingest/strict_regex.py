@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from typing_extensions import override
 
@@ -12,7 +12,6 @@ from toolkit.ingest.delimited import WrongWriterSettings, check_columns
 from toolkit.ingest.port import IngestColumn
 from toolkit.ingest.record_writer import ConvertedRecords, RecordWriter
 from toolkit.ingest.text_values import Cell, assemble, decoded, shown
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from functools import cache, partial
@@ -25,7 +26,6 @@ import pyarrow.compute as pc
 from toolkit.errors import InvalidInput
 from toolkit.ingest.port import IngestColumn
 from toolkit.ingest.record_writer import BadRecord, ConvertedRecords
-from toolkit.lazy_dataclass import dataclass
 
 Cell = str | None
 """Text of a value; None is null."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +19,6 @@ from toolkit.ingest.writer_progress import progress_of
 from toolkit.ingest_job.batches import TargetIngest
 from toolkit.ingest_job.planner import GROUP_UNITS, SPREAD_UNITS, batch_ranges, planned
 from toolkit.ingest_job.targets import NAME, READ, IngestDetail, IngestItem, IngestPlan, IngestTarget, code_of
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.runs.errors import Stopped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from toolkit.ingest_job.planner import last_read
 from toolkit.ingest_job.rejects import RejectLog
 from toolkit.ingest_job.spread_ingester import SpreadIngester
 from toolkit.ingest_job.targets import READ, WATERMARK, IngestItem, IngestPlan, code_of
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.runs.errors import Stopped
 

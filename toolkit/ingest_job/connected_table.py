@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
@@ -20,7 +20,6 @@ from toolkit.ingest.remote_transaction import FillRows
 from toolkit.ingest.settlement import IngestEvents
 from toolkit.ingest.slot import CommitSlots
 from toolkit.ingest_job.sink import TableWriter
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.ingest.port import DataFile, IngestCatalog, IngestTable, TableState

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.errors import FeedctlError, Unavailable
@@ -13,7 +13,6 @@ from toolkit.ingest.errors import BadRecords, DataLost, RecordTooLong, UnitChang
 from toolkit.ingest.remote_transaction import RemoteRows, RemoteTransaction
 from toolkit.ingest_job.rejects import RejectLog
 from toolkit.ingest_job.targets import IngestDetail, RejectRules, code_of
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError, StorageSpec, Unreachable, open_file_system
 
 if TYPE_CHECKING:

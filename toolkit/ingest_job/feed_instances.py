@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from toolkit.catalog.errors import MetastoreFailure, MetastoreUnreachable
 from toolkit.errors import FeedctlError, Unavailable
 from toolkit.ingest.errors import NoSuchIngestTable
 from toolkit.ingest_job.instances import IngestInstances, closed_before
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.el import InstanceSequence

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, BinaryIO
 
 from toolkit.ingest.errors import UnitChanged
 from toolkit.ingest_job.line_reader import BLOCK, LineReader
 from toolkit.ingest_job.source import Chunk, SourceUnit
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath

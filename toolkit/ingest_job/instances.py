@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
@@ -13,7 +14,6 @@ import pyarrow.compute as pc
 from toolkit.el import Frequency, InstanceSequence, OutOfRange, TableUri, format_instant, parse_instant, shift
 from toolkit.ingest.port import CLOSED_PROPERTY, Partition, TableState
 from toolkit.ingest.record_writer import BadRecord
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.vocabulary import EventKind
 

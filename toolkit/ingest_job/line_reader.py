@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from toolkit.ingest.errors import RecordTooLong
-from toolkit.lazy_dataclass import dataclass
 
 BLOCK = 1 << 20
 """So many bytes are read at once."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
-
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from datetime import datetime

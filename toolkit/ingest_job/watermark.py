@@ -7,11 +7,11 @@ at once: it is remembered in the table with their names, and is one as soon as a
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.ingest.port import WATERMARK_PROPERTY
-from toolkit.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import sqlalchemy as sa
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_after_delay, wait_random_exponential
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.columns import UnknownWord
 from toolkit.ledger.engine import READING, UNHURRIED, cut_connection
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, NotUtf8, UnusableLedger

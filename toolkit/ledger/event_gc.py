@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.queries import OPEN
 from toolkit.ledger.tables import consumer_cursor, event, poll, run, trigger_cause, trigger_dropped, trigger_pending

@@ -7,6 +7,7 @@ visible in their order, and a consumer that reads on from its cursor never skips
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 
@@ -14,7 +15,6 @@ import sqlalchemy as sa
 
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.errors import Failed, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import manifests
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.rows import RUN_KEY

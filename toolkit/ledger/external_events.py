@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import sqlalchemy as sa
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import UPDATES, Event, NewEvent

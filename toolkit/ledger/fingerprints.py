@@ -6,14 +6,13 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from toolkit.el import at_microseconds, microseconds_of
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import input_fingerprint
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
 from toolkit.el import EPOCH
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import ingest_batch, ingest_slot, ingest_transaction
 from toolkit.ledger.vocabulary import IngestBatchState, IngestTransactionState

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from toolkit.el import ElError
 from toolkit.entities.addresses import check_ledger_of_repo, check_ledger_url
 from toolkit.entities.env_references import expand_url
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import UnusableLedger
 
 SQLITE = "sqlite:///"

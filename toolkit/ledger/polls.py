@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from toolkit.el import EPOCH
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.events import UPDATES, NewEvent, update_kind

@@ -13,9 +13,9 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import LedgerUnavailable, UnusableLedger
 
 

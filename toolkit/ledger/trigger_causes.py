@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.rows import RUN_KEY, RunKey
 from toolkit.ledger.statements import given

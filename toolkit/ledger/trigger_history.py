@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.tables import event, run, trigger_cause, trigger_dropped

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 
@@ -16,7 +17,6 @@ import sqlalchemy as sa
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import migrations
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import UnusableLedger

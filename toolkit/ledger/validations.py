@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import run, verdict, verdict_finding

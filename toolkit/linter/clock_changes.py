@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
 
 from toolkit.el import load_zone
-from toolkit.lazy_dataclass import dataclass
 
 _STRIDE = timedelta(days=7)
 """Two changes never lie nearer together: Ramadan, which undoes one for its length, is the shortest known."""

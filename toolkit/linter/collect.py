@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from toolkit.config_source import Snapshot
@@ -12,7 +12,6 @@ from toolkit.entities.loader import load_all
 from toolkit.entities.parsing import ParsedFiles, parse_files
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import RepoSettings
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Finding, Hit, Severity, SourcePlace
 from toolkit.linter.rule import BaseState, LintContext, OptionValue, Rule, remembered
 from toolkit.linter.secret_values import without_secrets

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.config_source import Snapshot
 from toolkit.entities.source_files import environment_name
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.baseline import Baseline, BaselineEntry
 from toolkit.linter.collect import Base, Collector, merged
 from toolkit.linter.findings import Finding, Severity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from toolkit.config_source import Snapshot, SnapshotId
@@ -21,7 +21,6 @@ from toolkit.entities.repository import Repository
 from toolkit.entities.structure import settings_document
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.collect import Base
 from toolkit.linter.rules.quality import suite_uses
 from toolkit.linter.secret_values import value_without_secrets

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 
 class Severity(StrEnum):

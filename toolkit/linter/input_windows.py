@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import islice
@@ -11,7 +12,6 @@ from toolkit.el import ElError, Expression, InstanceSequence, evaluate, load_zon
 from toolkit.el.frequency import add_months
 from toolkit.el.zones import to_local
 from toolkit.entities import Feed, FeedCluster, Input, Pointer, Process, Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.clock_changes import clock_changes, year_from
 from toolkit.linter.findings import Mention
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -13,7 +13,6 @@ from toolkit.el.segment import Segment
 from toolkit.el.tokens import Glob, Literal, Token
 from toolkit.entities import Cluster, Feed, FeedCluster, LocationType, Pointer, Repository
 from toolkit.entities.templates import path_template, table_uri
-from toolkit.lazy_dataclass import dataclass
 
 _VARIABLE = re.compile(r"\$\{(?!(?:YEAR|MONTH|DAY|HOUR|MINUTE)\})")
 _ANY_VALUE = Segment((Glob("*"),), "*")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
@@ -13,7 +13,6 @@ from toolkit.el.matching import choices
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex
 from toolkit.entities import Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.locations import FeedLocation, feed_locations
 from toolkit.linter.rule import remembered
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.baseline import BaselineEntry
 from toolkit.linter.findings import Finding, Severity
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from toolkit.el import InstanceSequence
 from toolkit.entities import Feed, FeedCluster, RepoSettings, Retention
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import RetentionClock, earliest_kept, eviction_policy
 
 _MINUTE = timedelta(minutes=1)

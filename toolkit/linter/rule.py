@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ParamSpec, TypeVar
 
 from toolkit.config_source import Snapshot
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repository import Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 
 P = ParamSpec("P")

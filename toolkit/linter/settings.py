@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from toolkit.entities.nearest import did_you_mean, suggestion
@@ -13,7 +14,6 @@ from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import LintLevel
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Option, OptionValue, Rule
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.entities.nearest import did_you_mean
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Finding
 from toolkit.linter.report import Suppressed
 from toolkit.linter.rule import Rule

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance
 from toolkit.errors import FeedctlError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.management.locations import NEWEST, RequestedRange, Stretch, location_of, stretches_on
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.el import ElError, dataset_uri
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.trigger_vocabulary import ScheduleMode
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.dataset_aliases import DatasetAliases
 from toolkit.planning.dataset_graph import DatasetGraph, DatasetNode
 from toolkit.planning.dataset_links import dataset_graph, next_run

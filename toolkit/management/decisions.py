@@ -6,9 +6,9 @@ owner does it at its next heartbeat; without a live owner it is done at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import RequestKind, RunStatus
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -11,7 +11,6 @@ from toolkit.el import format_instant
 from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.queries import RunFilter, find

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from toolkit.entities import Feed, Process, Validity
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities import Hold
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.commands import record

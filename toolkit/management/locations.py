@@ -6,14 +6,13 @@ An entity is acted on in locations, by life cycle and cluster; of each, the inst
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from toolkit.el import InstanceSequence, format_instant, parse_instant
 from toolkit.entities import ClusterRole, Feed, FeedCluster, Process, Validity
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.entities.repository import Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.management.errors import EmptyRange, EndWithoutStart, NoState, NoSuchLifeCycle, OutsideValidity
 from toolkit.planning.listing import clusters_of

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.el import Frequency, format_instant, shift
 from toolkit.entities import Feed, Process, Validity
 from toolkit.entities.not_implemented import Area, not_evictable, not_implemented
 from toolkit.entities.repository import Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches.creation import unread_batches
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs.current import sites_on_queue

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolkit.el import format_instant
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.jobs.current import sites_on_queue
 from toolkit.ledger.jobs.rows import QUEUE_KEYS, StepRun

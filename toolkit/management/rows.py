@@ -6,11 +6,10 @@ All of a range are read with one query (Falcon feature list, Instance operations
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.el import format_instant
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs import counters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Self
 
@@ -11,7 +12,6 @@ from toolkit.catalog.model import TableName
 from toolkit.catalog.partition_name import split_name
 from toolkit.el import ElError
 from toolkit.entities.lookup import PathOwner
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage, tables_on_clusters
 from toolkit.planning.partition_address import SCHEME, PartitionAddress, partition_address
 

@@ -7,7 +7,7 @@ its inputs, or for the instance at the source. What is ready, and what no instan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from toolkit.el.functions import Function
 from toolkit.entities import Feed, Process
 from toolkit.entities.vocabulary import Kind
 from toolkit.errors import FeedctlError, InvalidInput, NotImplementedYet
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs.leases import owned
 from toolkit.ledger.runs.queries import newest

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.el import ElError, format_instant, parse_instant
 from toolkit.entities.trigger_vocabulary import GroupBy, StartFrom
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import trigger_history, triggers
 from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.rows import RunKey

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from toolkit.entities import Document
 from toolkit.entities.pointers import value_at
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.known import Known, names_in
 
 _FOR_PIG = re.compile(r"[A-Za-z_]\w*", re.ASCII)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import dataclass
 
 from typing_extensions import override
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.arguments import arguments_on, oozie_arguments, pig_arguments
 from toolkit.migration.draft import Converted, Draft
 from toolkit.migration.job import FOLDER, FalconWorkflow, Runs, own_path

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from toolkit.entities import ConfigProblem, Kind, Pointer
 from toolkit.entities.documents import Value
 from toolkit.entities.pointers import value_at
 from toolkit.entities.problems import FoundProblems
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.xml_tree import Element, Fact
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 from toolkit.entities.pointers import value_at
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.arguments import StepArguments
 from toolkit.migration.draft import CannotConvert, Converted, Draft
 from toolkit.migration.known import Known, names_in

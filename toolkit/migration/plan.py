@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities import ConfigProblem, Document, Kind, Repository, load_all
 from toolkit.entities.schema_store import SchemaName, schema
 from toolkit.entities.source_files import DEFAULTS_NAME, REPO_FILE, SUFFIX, is_config_file
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.common_values import common_values, defaults, without
 from toolkit.migration.conversion import convert
 from toolkit.migration.draft import Draft, MigrationRefused

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.draft import Draft, TextOutcome
 from toolkit.migration.plan import Plan
 from toolkit.migration.trace import OutputPlace, Tracing

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from toolkit.config_source import read_file
 from toolkit.entities import ConfigProblem, Kind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.xml_tree import Element, UnreadableXml, read_xml
 
 _MOST_BYTES = 1 << 20

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import shlex
+from dataclasses import dataclass
 from functools import partial
 
 from typing_extensions import override
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.draft import CannotConvert, Converted, Draft, as_is
 from toolkit.migration.expressions import leave_calls
 from toolkit.migration.job import FOLDER, URI, FalconWorkflow, Runs, own_path

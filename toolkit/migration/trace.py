@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from toolkit.entities import ConfigProblem, Document, Kind, Pointer
 from toolkit.entities.pointers import path_text
 from toolkit.entities.source_files import DEFAULTS_NAME, SUFFIX
 from toolkit.entities.yaml_location import locate
-from toolkit.lazy_dataclass import dataclass
 from toolkit.migration.draft import Draft
 from toolkit.migration.xml_tree import Fact
 

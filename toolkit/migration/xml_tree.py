@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from xml.sax import SAXException
 from xml.sax.handler import (
@@ -26,7 +26,6 @@ from typing_extensions import override
 
 from toolkit.entities import ConfigProblem
 from toolkit.entities.nearest import did_you_mean
-from toolkit.lazy_dataclass import dataclass
 
 _MOST_DEPTH = 50
 """Falcon's deepest element has ten above it."""

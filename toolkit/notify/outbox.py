@@ -6,9 +6,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.notify.message import InstanceMessage
 from toolkit.notify.stomp import BrokerError, MessageRefused
 

@@ -10,11 +10,10 @@ import socket
 import ssl
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 
 from toolkit.errors import FeedctlError, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.notify.message import InstanceMessage
 from toolkit.printable import on_one_line
 

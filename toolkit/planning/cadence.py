@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from toolkit.el import Frequency, Unit, shift
 from toolkit.entities import Feed, Process
-from toolkit.lazy_dataclass import dataclass
 
 LEAST_SLACK = timedelta(minutes=5)
 """Nothing that is late by less than this is worth a word."""

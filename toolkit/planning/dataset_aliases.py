@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.el import ElError
 from toolkit.el.dataset_uri import DatasetUri, feed_uri, parse, path_uri
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage, on_clusters
 
 if TYPE_CHECKING:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-
-from toolkit.lazy_dataclass import dataclass
 
 
 class LinkKind(StrEnum):

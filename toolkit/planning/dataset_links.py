@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.el import EPOCH, dataset_uri
@@ -12,7 +12,6 @@ from toolkit.el.dataset_uri import feed_uri
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.entities.vocabulary import ClusterRole
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.dataset_aliases import AmbiguousAlias, DatasetAliases
 from toolkit.planning.dataset_graph import DatasetGraph, DatasetNode, Link, LinkKind, Outside
 from toolkit.planning.process_io import ProcessSite

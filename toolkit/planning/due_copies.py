@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from toolkit.el import InstanceSequence, format_instant, parse_instant
 from toolkit.entities import Order
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.history import Gap
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from toolkit.el import InstanceSequence, format_instant
 from toolkit.el.frequency import Unit
-from toolkit.lazy_dataclass import dataclass
 
 _DAY, _HOUR, _MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 _PARTS = 32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -10,7 +11,6 @@ from toolkit.el import PathTemplate, TableUri
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import DateField, Variable, tokenize
 from toolkit.entities import Cluster, Feed, LocationType
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

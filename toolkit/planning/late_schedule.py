@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from toolkit.el import OutOfRange, WaitPolicy, late_checks, shift
 from toolkit.entities import Feed, LateProcess, Process, Workflow
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.process_io import PlannedInput, ProcessSite, depends_on_availability
 
 

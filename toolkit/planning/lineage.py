@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from toolkit.el import InstanceSequence, evaluate
 from toolkit.entities import Feed, Process
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.process_io import depends_on_availability, naming
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.el import InstanceSequence, format_instant
 from toolkit.entities import Cluster, Environment, Feed, LocationType, Process
 from toolkit.entities.repository import Repository
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage, partition_name
 from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
 

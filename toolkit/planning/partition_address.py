@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
 from toolkit.el import ElError, TableUri
 from toolkit.entities import Cluster
-from toolkit.lazy_dataclass import dataclass
 
 SCHEME = "hcat://"
 _ADDRESS = re.compile(r"hcat://(?P<registry>[^/]*)/(?P<database>[^/]+)/(?P<table>[^/]+)/(?P<values>.+)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, Self
@@ -14,7 +14,6 @@ from toolkit.el import EPOCH, Frequency, OutOfRange, at_microseconds, format_ins
 from toolkit.entities import Feed
 from toolkit.entities.trigger import Poll
 from toolkit.entities.trigger_vocabulary import PollBy
-from toolkit.lazy_dataclass import dataclass
 
 NAMED_FILES = 1000
 """A fingerprint of more files keeps no names: that the data changed is known then, and not which file did."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from toolkit.el import (
@@ -20,7 +20,6 @@ from toolkit.el import (
 )
 from toolkit.entities import Cluster, Feed, Input, LocationType, Process
 from toolkit.entities.quality import Quality
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
 from toolkit.planning.partition_address import partition_address
 

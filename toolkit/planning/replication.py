@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING
 from toolkit.el import Frequency, OutOfRange, format_instant, shift
 from toolkit.entities import ClusterRole, LocationType
 from toolkit.entities.errors import UnfitFeed, UnknownName
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage, PartitionExpression
 from toolkit.planning.retention import RetentionClock, eviction_policy, horizon, kept_by_time
 

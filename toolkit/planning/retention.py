@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from toolkit.el import CanonicalPath, Frequency, InstanceSequence, OutOfRange, PathPeriod, shift
 from toolkit.el.periods import Span
 from toolkit.entities import Feed, FeedCluster, Hold, LocationType, ProtectionName, Retention
-from toolkit.lazy_dataclass import dataclass
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _END = datetime.max.replace(tzinfo=UTC)

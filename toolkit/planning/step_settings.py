@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from toolkit.entities import SparkAttributes, property_text
-from toolkit.lazy_dataclass import dataclass
 
 _OBEYED = re.compile(
     r"(?:LD_|DYLD_|BASH_FUNC_|PYTHON|PYSPARK_|FEEDCTL_).*|PATH|HOME|BASH_ENV|BASHOPTS|SHELLOPTS|PS4|GCONV_PATH"

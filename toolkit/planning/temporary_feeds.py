@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
 from toolkit.entities.trigger_vocabulary import OutputScope
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.process_io import depends_on_availability
 
 if TYPE_CHECKING:

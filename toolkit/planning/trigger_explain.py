@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.triggers import (
     CompiledCondition,
     CompiledEntry,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, UpdateKind
 from toolkit.entities.vocabulary import Order
-from toolkit.lazy_dataclass import dataclass
 
 
 class Ignored(StrEnum):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from toolkit.el.dataset_uri import DatasetGlob, feed_uri, is_glob, parse, parse_
 from toolkit.entities.trigger import TriggerEntry
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.trigger_vocabulary import GroupBy, ScheduleMode
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.dataset_aliases import DatasetAliases
 from toolkit.planning.lineage import MovingRange
 from toolkit.planning.process_io import depends_on_availability, naming

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause
 from toolkit.entities.vocabulary import Order
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.trigger_model import (
     CompiledCondition,
     CompiledEntry,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Action, Applied, Batch, Recovery, RunContext, left_over
@@ -13,7 +13,6 @@ from toolkit.actions.output_leases import EVICTION_UNDER_WAY
 from toolkit.availability import DATA_ERRORS, DataAccess, no_ingested
 from toolkit.el import ElError, is_name
 from toolkit.entities import Engine
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.jobs.steps import steps_of
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus

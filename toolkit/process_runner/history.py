@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.entities import Order
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.history import RecordedRuns
 from toolkit.ledger.runs.instances import newest_begun, skipped_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject

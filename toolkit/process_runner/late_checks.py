@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.availability import is_ready
 from toolkit.el import CanonicalPath, format_instant, parse_instant
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import fingerprints, late_checks
 from toolkit.ledger.fingerprints import Fingerprint, ReadInput, changes
 from toolkit.ledger.late_checks import MadeCheck, OpenInstance

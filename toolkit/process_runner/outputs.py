@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.availability import DataState
 from toolkit.catalog.errors import NoSuchDatabase, NoSuchTable
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.fingerprints import Fingerprint
 from toolkit.planning.partition_address import SCHEME

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.trigger_causes import event_properties
 from toolkit.process_runner.jobs import attempt_chain, causes_of
 from toolkit.process_runner.output_batches import cleared_items, published_items

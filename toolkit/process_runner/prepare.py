@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,6 @@ from toolkit.catalog.written_places import written_places
 from toolkit.el import ElError, format_instant, shift
 from toolkit.entities import LocationType, Prepare
 from toolkit.errors import NotImplementedYet
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import holding
 from toolkit.process_runner.batches import InstanceBatch
 from toolkit.process_runner.codes import NOT_REMOVABLE, NOTHING_THERE

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from toolkit.el import Availability, format_instant
 from toolkit.entities import Feed
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
 from toolkit.planning.process_properties import instance_properties
 from toolkit.process_runner.staging_places import as_written

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.availability import NoRegistry
 from toolkit.entities import Area, not_implemented
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.process_io import ProcessSite
 from toolkit.process_runner.prepare import unprepared_table
 from toolkit.process_runner.staging_places import unvalidated_table

@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import TIMED_OUT, Problem
 from toolkit.actions.slots import Slot
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.errors import LeaseHeld, RunIsActive, RunMeanwhile, TooManyRun
 from toolkit.ledger.runs.run_start import StartTerms
 from toolkit.process_runner.late_checks import noted_if_killed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from toolkit.actions.validation import QUALITY_UNKNOWN, FeedValidation, QualityF
 from toolkit.availability import is_there
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.lazy_dataclass import dataclass
 from toolkit.process_runner.batches import check_child
 from toolkit.process_runner.late_fingerprint import fingerprint
 from toolkit.process_runner.outputs import Made, feed_instance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import isinf
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
-from toolkit.lazy_dataclass import dataclass
 from toolkit.process_runner.batches import InstanceBatch, check_child
 from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.el import format_instant
 from toolkit.entities import Engine, Process, Step, Workflow
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.late_checks import CAUSE
 from toolkit.ledger.registry.registration import ONLY_STEP

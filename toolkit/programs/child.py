@@ -11,11 +11,10 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.printable import on_one_line
 from toolkit.programs.fork_server import Supervisor, fork_server
 from toolkit.programs.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from typing_extensions import override
 
 from toolkit.entities import SparkAttributes
-from toolkit.lazy_dataclass import dataclass
 from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
 from toolkit.programs.shared_sql import SharedSqlEngine
 

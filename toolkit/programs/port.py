@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from toolkit.entities import Cluster, Engine, Workflow
-from toolkit.lazy_dataclass import dataclass
 
 NOTHING_CHANGED = 99
 """Exit code of a step that succeeded and changed nothing: its outputs are not announced (Airflow, BashOperator)."""

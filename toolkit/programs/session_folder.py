@@ -13,9 +13,9 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.programs.left_over import end_processes
 from toolkit.programs.step_log import mark_of
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.programs.substitution import REFERENCE, UnknownProperty
 
 _PLACE = rf"(?P<place>{REFERENCE.pattern.replace('(', '(?:', 1)})"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from toolkit.actions.staged_unit import STAGING_DIRECTORY
 from toolkit.availability.hidden import is_being_copied, is_hidden
 from toolkit.el import EPOCH
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
 from toolkit.storage import Entry, FileKind, WrongKind
 

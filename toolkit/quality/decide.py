@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from toolkit.actions.action import Action, Recovery, left_over
@@ -12,7 +12,6 @@ from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.actions.model import SkipReason, TargetPlan
 from toolkit.el import parse_instant
 from toolkit.errors import Failed, Refused
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import validations
 from toolkit.ledger.runs import items
 from toolkit.ledger.validations import UNDECIDED, CannotDecide

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from toolkit.actions.action import Applied
 from toolkit.actions.attempt import attempted
 from toolkit.actions.model import ItemResult
 from toolkit.actions.staged_unit import StagedUnit
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import validations
 from toolkit.ledger.state.commands import record
 from toolkit.ledger.validations import CannotDecide

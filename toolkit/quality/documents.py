@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping
-from dataclasses import asdict, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from toolkit.errors import Failed
 from toolkit.foreign_json import MOST_BYTES, BadJson, parse_json
-from toolkit.lazy_dataclass import dataclass
 from toolkit.plain_files import replace_file
 
 _Kind = TypeVar("_Kind")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import great_expectations as gx
@@ -35,7 +35,6 @@ from typing_extensions import override
 
 from toolkit.entities.expectation_types import expectation_types
 from toolkit.entities.suite_code import ROWS_QUERY, code_in
-from toolkit.lazy_dataclass import dataclass
 from toolkit.quality.columns import columns_of
 from toolkit.quality.documents import ExpectationResult, RequestedExpectation
 from toolkit.quality.suite_sql import require_condition, require_select

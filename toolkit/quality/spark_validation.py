@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.entities.suite_code import code_in
 from toolkit.errors import Failed
-from toolkit.lazy_dataclass import dataclass
 from toolkit.programs.log_folder import UnsafeLog, begin_log
 from toolkit.programs.port import StepCall, StepEngine, StepMark
 from toolkit.programs.spark_submit import SparkSubmitEngine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Action, Applied, Recovery, left_over
@@ -13,7 +13,6 @@ from toolkit.availability import is_ready
 from toolkit.el import format_instant
 from toolkit.entities.vocabulary import LocationType
 from toolkit.errors import FeedctlError, InvalidInput, NotYet
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.instance_storage import FeedStorage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from toolkit.el.frequency import Unit
 from toolkit.entities.quality import is_pii
 from toolkit.entities.vocabulary import ExpectationSeverity, OnFailure
 from toolkit.errors import Failed, InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import validations
 from toolkit.ledger.validations import NewValidationResult, StoredFinding, UnitAddress, ValidationResult
 from toolkit.ledger.vocabulary import ValidationState

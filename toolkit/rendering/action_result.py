@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import groupby
 from typing import Generic
@@ -12,7 +13,6 @@ from typing import Generic
 from toolkit.actions.model import D, I, ItemResult, Problem, T
 from toolkit.actions.result import ActionResult, TargetResult
 from toolkit.el import format_instant
-from toolkit.lazy_dataclass import dataclass
 from toolkit.printable import on_one_line
 from toolkit.rendering.tables import ResultFormat
 from toolkit.result import SCHEMA_VERSION, Outcome

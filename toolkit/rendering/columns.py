@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import moment
 from toolkit.rendering.tables import cell
 

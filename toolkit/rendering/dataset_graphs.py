@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.dataset_graph import LinkKind
 
 if TYPE_CHECKING:

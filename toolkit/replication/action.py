@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -36,7 +36,6 @@ from toolkit.actions.publication import remove
 from toolkit.actions.validation import QualityFailed
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import manifests
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import PackedManifest, UnitKey

@@ -6,11 +6,11 @@ there. A run that dies in between leaves an instance without the flag, which the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.publication import remove
 from toolkit.availability import is_there
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import OWN_PREFIX, AlreadyExists, NotFound
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
-from toolkit.lazy_dataclass import dataclass
 from toolkit.replication.completeness import mark_of
 from toolkit.replication.listing import UnitDifference, difference, selected
 from toolkit.replication.removals import removals

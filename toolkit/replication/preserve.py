@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.replication.errors import NotPreserved
 from toolkit.storage import FileKind, StorageError
 from toolkit.transfer.trees import Tree, below

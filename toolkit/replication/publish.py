@@ -7,7 +7,7 @@ last. On an object store files are written where they belong, between the remova
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import eq
 from typing import TYPE_CHECKING
@@ -18,7 +18,6 @@ from toolkit.actions.publication import Publication, aside_of, recover, remove, 
 from toolkit.actions.staged_unit import staging_place, whole_of
 from toolkit.availability import is_ready, is_there
 from toolkit.el import CanonicalPath
-from toolkit.lazy_dataclass import dataclass
 from toolkit.replication.completeness import Completeness
 from toolkit.replication.errors import TargetChanged
 from toolkit.replication.listing import difference, selected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -11,7 +12,6 @@ from typing_extensions import override
 from toolkit.actions.action import ExceededLimit
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.delete_limits import DeleteLimits, Excess, excess, excess_weight
 from toolkit.replication.errors import TooMuchToRemove
 from toolkit.replication.listing import selected

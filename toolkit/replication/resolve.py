@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from math import inf
@@ -15,7 +15,6 @@ from toolkit.actions.validation import FeedValidation
 from toolkit.el import format_instant, shift
 from toolkit.entities import Hold, OnSourceDelete
 from toolkit.entities.not_implemented import Area, not_implemented
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.due_copies import CopyRecords, DueCopies

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -17,7 +17,6 @@ from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 from toolkit.actions.staging import InstanceStaging
 from toolkit.el import CanonicalPath, ElError, is_name
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.planning.delete_limits import DeleteLimits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,6 @@ from toolkit.actions.model import Problem
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.availability import is_ready, is_there
 from toolkit.el import CanonicalPath
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.replication.listing import selected
 from toolkit.replication.removals import dropped_parts, never_copied

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from toolkit.actions.action import ExceededLimit, Recovery, RunContext
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.retention.batches import EvictionBatch

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,6 @@ from toolkit.actions.publication import ITSELF, Publication, remove_wholly, stag
 from toolkit.availability import is_there
 from toolkit.el import CanonicalPath
 from toolkit.errors import Failed, Unavailable
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import StayReason
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, Unreachable, Unsupported, WrongKind

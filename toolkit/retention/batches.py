@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from math import inf
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.plan import ItemKind, PlanItem, Subtree
 from toolkit.storage.bound import side_by_side
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -11,7 +12,6 @@ from toolkit.actions.attempt import FailedAttempt, attempted, failure_of
 from toolkit.actions.guard import STOPPED, Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
 from toolkit.el import CanonicalPath
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 from toolkit.runs.errors import Stopped
 from toolkit.storage import NotBegun, NotFound, StorageError, Unreachable, find_status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +12,6 @@ from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.guard import CalledOff
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.errors import Unavailable
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.batches import BULK
 from toolkit.retention.delete import BulkDelete, Removed, UnitRemoved, failed
 from toolkit.retention.plan import StayReason

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import INTERRUPTED, ItemResult, SkipReason
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.delete import Removed, SingleDelete, UnitRemoved, is_gone, unanswered
 from toolkit.retention.plan import ItemKind, PlanItem
 from toolkit.runs.lease import MonotonicClock, machine_clock

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import ItemResult
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.retention.plan import StayReason
 from toolkit.storage import PermissionDenied, StorageError

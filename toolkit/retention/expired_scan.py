@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.hold_watch import HOLD_FILE
 from toolkit.actions.staged_unit import STAGING_DIRECTORY, unit_name
 from toolkit.el import is_name
 from toolkit.el.pattern import name_reader
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.walk import (
     Directory,
     EmptyDirectory,

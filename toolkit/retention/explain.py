@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import KeepReason, time_within
 from toolkit.retention.decide import why_not
 from toolkit.retention.plan import EVICTED, ItemKind

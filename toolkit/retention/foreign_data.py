@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import AccessDenied, NoSuchDatabase
 from toolkit.catalog.model import TableName
 from toolkit.el import ElError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.location_index import LocationIndex
 
 if TYPE_CHECKING:

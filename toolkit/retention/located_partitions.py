@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from toolkit.el import ElError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.tables.evictable import UnreadableLocations
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, SkipReason
 from toolkit.actions.output_leases import are_apart, table_lease
 from toolkit.actions.staged_unit import staging_top, unit_name
 from toolkit.catalog.partition_name import split_name
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.retention.plan import ItemKind
 from toolkit.runs.errors import Stopped

@@ -6,10 +6,9 @@ Pure: what the metastore has was listed before.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.location_index import HDFS_SCHEMES, LocationIndex
 
 if TYPE_CHECKING:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from toolkit.actions.staged_unit import unit_name
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.location_index import names_text
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,7 +13,6 @@ from toolkit.actions.hold_file import HoldFile, hold_file_in
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.entities import LocationType
 from toolkit.errors import Refused
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
 from toolkit.planning.retention import Candidate
 from toolkit.retention.decide import ScanResult

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from operator import itemgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.el.pattern import name_reader, start_name
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import Candidate
 from toolkit.retention.walk import PathPrefix, candidates_in, inner_place, own_entry, root_of
 from toolkit.storage import Entry, FileKind, NotFound, WrongKind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,7 +14,6 @@ from toolkit.el import format_instant
 from toolkit.entities import ExpiryAction, LocationType
 from toolkit.entities.not_implemented import not_evictable
 from toolkit.errors import InvalidInput, NotImplementedYet
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.planning.retention import RetentionClock, eviction_policy

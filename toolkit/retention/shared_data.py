@@ -6,7 +6,7 @@ Two clusters may be on one store, so that a feed may also share data with itself
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,6 @@ from toolkit.el.segment import Segment
 from toolkit.el.tokens import Literal
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.overlap import can_overlap
 from toolkit.planning.instance_storage import FeedStorage, on_clusters
 from toolkit.planning.location_index import LocationIndex

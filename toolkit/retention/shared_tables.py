@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.model import TableName
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage, tables_on_clusters
 
 if TYPE_CHECKING:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.plan import FORGOTTEN, ItemKind
 from toolkit.storage import NotFound, StorageError
 from toolkit.threads import WorkerPool, worker_pool

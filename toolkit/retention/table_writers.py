@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.written_places import written_places
 from toolkit.el import ElError, parse_instant
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import tables_on_clusters
 from toolkit.retention.shared_tables import table_name
 from toolkit.retention.targets import WrittenInstance

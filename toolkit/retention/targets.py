@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.errors import NotImplementedYet
 from toolkit.ingest.slot import last_fence
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.delete_limits import DeleteLimits
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ Holds, `keep_last`, the late window, approvals and limits apply as to all data, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from itertools import islice
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from toolkit.availability import DATA_ERRORS, DataState
 from toolkit.el import format_instant
 from toolkit.el.dataset_uri import feed_uri
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import events, fingerprints
 from toolkit.ledger.runs.instances import newest_attempts
 from toolkit.ledger.runs.queries import InstanceSpan, Subject

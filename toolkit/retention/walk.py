@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.el import CanonicalPath, is_name
 from toolkit.el.pattern import NOTHING_KNOWN
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import Candidate, time_within
 from toolkit.storage import Entry, find_status
 

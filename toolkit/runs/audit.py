@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from pathlib import Path
 from typing import Protocol
@@ -19,7 +20,6 @@ from typing import Protocol
 from typing_extensions import override
 
 from toolkit.clock import Clock
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.rows import Origin
 from toolkit.runs.audit_lines import AuditLine
 from toolkit.runs.errors import AuditLost, AuditUnusable

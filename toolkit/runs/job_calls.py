@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.entities.repository import Repository
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches import files
 from toolkit.ledger.batches.files import Enqueued
 from toolkit.ledger.batches.rows import BatchFile, FeedInstance, NewFile

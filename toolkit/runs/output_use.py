@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.runs import outputs
 from toolkit.runs.errors import LedgerLost

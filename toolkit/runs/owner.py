@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.rows import Run
 
 _ENDED = frozenset({b"Z", b"X", b"x"})

@@ -6,11 +6,11 @@ import logging
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from typing_extensions import override
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.runs.errors import LedgerLost, Stopped
 from toolkit.runs.lease import Deadline

@@ -8,7 +8,7 @@ import pwd
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 from urllib.parse import quote_from_bytes, unquote_to_bytes
@@ -16,7 +16,6 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 from toolkit import __version__
 from toolkit.el.zones import ZONE_DATA
 from toolkit.errors import Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs.items import Item, NewItem, SettledItem

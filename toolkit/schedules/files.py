@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.schedules.actions import Schedule, ScheduledAction
 
 EVERYWHERE = "_all"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -14,7 +14,6 @@ from toolkit.entities import ClusterRole, Feed, LatePolicy, Process, not_impleme
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.entities.not_implemented import Area, not_evictable
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.cadence import eviction_cadence
 from toolkit.planning.late_schedule import late_schedule, watched_inputs
 from toolkit.planning.process_io import ProcessSite, depends_on_availability

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from calendar import monthrange
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 
 from toolkit.el import Frequency, Unit, load_zone, shift, to_local
 from toolkit.el.frequency import step_local
-from toolkit.lazy_dataclass import dataclass
 
 _HOUR, _DAY, _WEEK, _YEAR = 60, 24, 7, 12
 """Minutes, hours, days and months."""

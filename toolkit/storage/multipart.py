@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.errors import StorageFailure
 
 if TYPE_CHECKING:

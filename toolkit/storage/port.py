@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.attributes import AttributeStore
 from toolkit.storage.multipart import MultipartStore
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.base import BasicFileSystem
 from toolkit.storage.errors import ReadOnlyStorage
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 
 _ONE_BYTE_FROM = -112
 _NEGATIVE_BELOW = -120

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from toolkit.errors import Failed
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import FileKind, StorageError, Unreachable
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.digests import CHUNK_BYTES, FileDigest

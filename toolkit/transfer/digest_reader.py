@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError
 from toolkit.transfer.copier import tries
 from toolkit.transfer.digests import read_digest

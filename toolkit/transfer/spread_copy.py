@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import Copier

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
 from toolkit.transfer.digest_reader import DigestReader

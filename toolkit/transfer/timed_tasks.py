@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from toolkit.errors import StopRequested
-from toolkit.lazy_dataclass import dataclass
 from toolkit.transfer.port import Answer, ExecutorPool, Task, Work
 
 Key = TypeVar("Key", bound=Hashable)

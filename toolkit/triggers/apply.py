@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import triggers
 from toolkit.ledger.errors import LedgerConflict
 from toolkit.ledger.runs import data_orders

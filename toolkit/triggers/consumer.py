@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.entities.trigger_vocabulary import ScheduleMode, StartFrom
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.triggers import consumer_name
 from toolkit.ledger.vocabulary import LifeCycle

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import triggers
 from toolkit.ledger.runs import queries
 from toolkit.ledger.state import start_check

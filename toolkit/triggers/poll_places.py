@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -11,7 +12,6 @@ from toolkit.availability import PathInstances, TableInstances
 from toolkit.availability.presence import is_there
 from toolkit.el import CanonicalPath, ElError, dataset_uri, parse_instant
 from toolkit.errors import InvalidInput, Unavailable
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.polls import missing
 from toolkit.triggers.poll_look import look_at_partitions, look_at_path
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.el import EPOCH
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.errors import FeedctlError, Unavailable
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import polls
 from toolkit.ledger.database import in_chunks
 from toolkit.ledger.polls import PolledChange, PolledSeries

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
@@ -30,7 +31,6 @@ from toolkit.catalog.errors import (
 )
 from toolkit.catalog.port import CALL_SECONDS
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Context of a check: everything it may look at besides the entity itself."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR
 
 from toolkit.el import Frequency, OutOfRange
@@ -12,7 +13,6 @@ from toolkit.entities.values import Validity
 from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

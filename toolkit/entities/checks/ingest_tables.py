@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 from toolkit.el import ElError
 from toolkit.entities.checks.context import Context
@@ -11,7 +12,6 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.ingest import IcebergSettings
 from toolkit.entities.templates import table_uri
 from toolkit.entities.violation import Violation
-from toolkit.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

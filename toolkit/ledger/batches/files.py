@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches import creation
 from toolkit.ledger.batches.creation import enqueue_downstream
 from toolkit.ledger.batches.errors import (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from toolkit.el import format_instant, parse_instant
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches.errors import BadFile
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import batch_instance

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.el.dataset_uri import feed_uri
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger import events
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.database import Transaction

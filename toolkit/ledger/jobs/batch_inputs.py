@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from toolkit.entities.nearest import suggestion
 from toolkit.errors import Failed, InvalidInput, NotYet, Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.errors import moment
 from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.registry.registration import Site

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches import creation
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.jobs.current import chain_of, steps_to_run

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.batches.rows import BatchFile, Downstream, batch_date, require_instance_key, tokens
 from toolkit.ledger.registry.registration import Site
 from toolkit.ledger.runs.rows import Run, RunKey

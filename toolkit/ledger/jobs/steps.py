@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.jobs.current import begun_job, running_job, step_runs

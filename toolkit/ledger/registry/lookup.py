@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.registry.registration import ProcessEntry, Site, StepEntry, UnknownProcess, UnknownStep
 from toolkit.ledger.statements import given, locking

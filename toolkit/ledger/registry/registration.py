@@ -6,13 +6,12 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from toolkit.entities import Cluster, Datasource, Process, Step, property_text
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.repository import Repository
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import ProcessKind
 
 

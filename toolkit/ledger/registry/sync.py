@@ -7,11 +7,11 @@ all rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.registry.lookup import Registered, registered
 from toolkit.ledger.registry.registration import ProcessEntry, Registration, ServerEntry, Site, StepEntry, config_group

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from typing_extensions import override
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.instances import within
 from toolkit.ledger.runs.queries import InstanceSpan, Subject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -11,7 +11,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import SIZE, Transaction, in_chunks
 from toolkit.ledger.runs.errors import UnknownRun

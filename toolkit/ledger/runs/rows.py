@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import JobMode, LifeCycle, RunStatus
 
 

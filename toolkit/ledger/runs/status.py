@@ -7,12 +7,12 @@ command, and requests of commands, which the owner of a running instance honours
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.errors import IllegalTransition, moment
 from toolkit.ledger.runs.errors import RunIsOver

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import command as table
 

@@ -5,7 +5,7 @@ Hold files are known as the last run of retention met them.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from toolkit.el import parse_instant
 from toolkit.entities import Hold
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import file_hold, hold
 

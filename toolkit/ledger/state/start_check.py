@@ -7,13 +7,12 @@ and Entity Management: suspend, resume, touch). It is the first question of ever
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from toolkit.errors import Skipped
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
 from toolkit.ledger.statements import given

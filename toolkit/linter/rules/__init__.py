@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module, resources
 from types import ModuleType
@@ -10,7 +11,6 @@ from typing import Any
 
 import yaml
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext, Option, Rule
 from toolkit.linter.rules import (

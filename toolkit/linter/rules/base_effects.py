@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.entities import ExpiryAction
 from toolkit.entities.documents import Document
 from toolkit.entities.source_files import HOLDS_FILE
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext, remembered
 from toolkit.planning.blast_radius import Effect, EffectKind, blast_radius, message_of

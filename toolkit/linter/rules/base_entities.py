@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from toolkit.el import format_instant, without_credentials
 from toolkit.entities import Cluster, Feed, Interface, Interfaces, Messaging, Process
@@ -15,7 +15,6 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import ENVIRONMENTS_FOLDER, HOLDS_FILE, REPO_FILE, SUFFIX
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.linter.rules.base_effects import pointer_on

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from toolkit.el import ElError
@@ -24,7 +25,6 @@ from toolkit.entities.addresses import outside_audit_file
 from toolkit.entities.not_implemented import NotImplementedValue, not_implemented
 from toolkit.entities.parsing import parse_files
 from toolkit.entities.source_files import REPO_FILE
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.linter.secret_values import is_secret, shape_of

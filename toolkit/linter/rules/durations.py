@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import overload
 
 from toolkit.el import ElError, Frequency, Unit, WaitPolicy, retry_waits
 from toolkit.entities import Feed, FeedCluster, Lifecycle, Pointer, Process, ProcessCluster, Repository, Retry
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.durations import always_longer, length_words, longest, shortest, sometimes_shorter
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext

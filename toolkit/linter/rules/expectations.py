@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from operator import itemgetter
 
 from toolkit.el.fields import Field
@@ -20,7 +21,6 @@ from toolkit.entities.suite_variables import (
     variables_in,
 )
 from toolkit.entities.yaml_location import Pointer
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 
 from toolkit.el import ElError, Function, InstanceSequence, Unit, evaluate, format_instant, parse_expression
 from toolkit.entities import ClusterRole, Feed, FeedCluster, Output, Pointer, Process, Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.durations import always_longer, longest, shortest
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext, remembered

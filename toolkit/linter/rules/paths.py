@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -13,7 +14,6 @@ from toolkit.el.fields import COARSE_TO_FINE, GRANULARITY, Field, next_start
 from toolkit.el.periods import Span, spans_of
 from toolkit.el.zones import to_local
 from toolkit.entities import Feed, LocationType, Pointer, Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.clock_changes import ClockChange, clock_changes, year_from
 from toolkit.linter.durations import sometimes_shorter
 from toolkit.linter.findings import Hit, Severity

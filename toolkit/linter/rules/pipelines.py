@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolkit.entities import ClusterRole, Feed, Input, Kind, Process, Repository
 from toolkit.entities.source_files import entity_kind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.durations import longest
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext, remembered

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.entities import ClusterRole, Feed, FeedCluster, Pointer, Repository
 from toolkit.entities.pointers import value_at
 from toolkit.entities.quality import Quality, Suite, is_pii
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
 from toolkit.linter.rules.pipelines import Pipelines

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from toolkit.el import CanonicalPath, ElError, format_instant
 from toolkit.entities import Cluster, ClusterRole, Feed, FeedCluster, LocationType, Pointer, Repository, Validity
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
 from toolkit.planning.instance_storage import FeedStorage, InstanceStorage, partition_name

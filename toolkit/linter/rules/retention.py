@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from toolkit.el import ElError, Frequency, format_instant, shift
 from toolkit.entities import ClusterRole, Feed, FeedCluster, Pointer, Process, ProtectionName, RepoSettings, Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.clock_changes import year_from
 from toolkit.linter.durations import furthest_back, least_back, length_words, longest, shortest
 from toolkit.linter.findings import Hit

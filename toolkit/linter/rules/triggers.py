@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from toolkit.el import Frequency
 from toolkit.entities import Kind, Pointer, Process, Repository
 from toolkit.entities.nearest import did_you_mean
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.entities.trigger import TriggerEntry
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.durations import length_words, longest, sometimes_shorter
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext, remembered

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import takewhile
 
 from toolkit.el import format_instant
@@ -12,7 +13,6 @@ from toolkit.entities.layers import Layer
 from toolkit.entities.parsing import parse_files, part_of
 from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, entity_kind
 from toolkit.entities.vocabulary import Kind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext
 

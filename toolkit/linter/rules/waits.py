@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
 from toolkit.el import ElError, Function, InstanceSequence, evaluate, format_instant, parse_expression
 from toolkit.entities import ClusterRole, Feed, Input, Output, Process, Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from toolkit.el import Expression, InstanceSequence, format_instant
-from toolkit.lazy_dataclass import dataclass
 from toolkit.linter.durations import furthest_back, least_back, length_words, longest, shortest
 from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.input_windows import InputWindow, critical_runs, input_windows

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from toolkit.el import ElError, InstanceSequence, NoSuchInstance
 from toolkit.entities import Cluster, Feed, FeedCluster, Hold, LocationType
 from toolkit.entities.repository import Repository
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.blast_radius.effects import Effect, EffectKind, InstanceRange
 from toolkit.planning.blast_radius.existing import Existing, Positions
 from toolkit.planning.blast_radius.places import TABLE, BoundLocation, places

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from enum import StrEnum
 
 from toolkit.el import Frequency, Unit, format_instant
 from toolkit.entities.vocabulary import OnSourceDelete
-from toolkit.lazy_dataclass import dataclass
 
 
 class EffectKind(StrEnum):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
 from toolkit.el import InstanceSequence, PathPeriod
 from toolkit.entities import Hold
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.blast_radius.places import BoundLocation
 from toolkit.planning.retention import EvictionPolicy, instance_time, kept_by_time
 

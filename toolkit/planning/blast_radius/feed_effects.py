@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from toolkit.entities import Hold, Protection, Retention
 from toolkit.entities.vocabulary import OnSourceDelete
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.blast_radius.before_after import BeforeAfter, FeedState
 from toolkit.planning.blast_radius.effects import Effect, EffectKind, day_or_instant, short
 from toolkit.planning.blast_radius.existing import Positions

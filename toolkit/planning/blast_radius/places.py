@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from itertools import islice, product
@@ -13,7 +14,6 @@ from toolkit.el.fields import render_field
 from toolkit.el.pattern import NOTHING_KNOWN, DatedPattern
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import DateField, Glob, Literal, Token, Variable, glob_regex
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.instance_storage import FeedStorage
 
 TABLE = "table"

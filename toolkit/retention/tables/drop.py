@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.bound import BoundMetastore
 from toolkit.catalog.errors import AccessDenied, CatalogError, MetastoreUnreachable
 from toolkit.el import ElError
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ are compared with what retention would remove now. A row that names anything els
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.partition_name import split_name
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import KeepReason, Kept, keep_last_from, kept_by
 from toolkit.retention.tables.planner import PartitionScan
 from toolkit.storage import DATA_PREFIX

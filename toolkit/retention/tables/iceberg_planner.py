@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
@@ -14,7 +14,6 @@ from toolkit.entities import LocationType
 from toolkit.errors import Failed, FeedctlError, StopRequested
 from toolkit.ingest.errors import NoSuchIngestTable
 from toolkit.ingest.slot import require_not_behind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
 from toolkit.retention.tables.planner import PartitionScan
 from toolkit.retention.tables.selection import PartitionSelection

@@ -7,7 +7,7 @@ plan. No data file is removed: a reader that began before goes on, and `compact.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from toolkit.entities import LocationType
 from toolkit.errors import Failed, FeedctlError, Unavailable
 from toolkit.ingest.exclusive import ExclusiveCommits
 from toolkit.ingest.slot import CommitSlots, require_not_behind
-from toolkit.lazy_dataclass import dataclass
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.retention.batches import BATCH, EvictionBatch
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, StayReason

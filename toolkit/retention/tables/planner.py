@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem, TargetPlan
@@ -14,7 +14,6 @@ from toolkit.catalog.feed_keys import require_keys
 from toolkit.el import CanonicalPath, ElError, format_instant
 from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_time, kept_by
 from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.foreign_data import ForeignData

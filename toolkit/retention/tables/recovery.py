@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,6 @@ from toolkit.actions.staged_unit import STAGING_DIRECTORY
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities import LocationType
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.retention.delete import is_present
 from toolkit.retention.foreign_data import ForeignData

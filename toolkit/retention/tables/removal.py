@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for

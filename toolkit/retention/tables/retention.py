@@ -7,7 +7,7 @@ stays open in the ledger, since no listing finds it any more: the next run's `re
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from toolkit.actions.batch_loop import new_item, settled_item
 from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import MetastoreUnreachable
 from toolkit.catalog.port import BATCH
-from toolkit.lazy_dataclass import dataclass
 from toolkit.result import Outcome
 from toolkit.retention.batches import EvictionBatch
 from toolkit.retention.delete import Removed

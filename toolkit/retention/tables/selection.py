@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.planning.retention import Candidate, EvictionPolicy, KeepReason, Kept, keep_last_from, kept_by
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from importlib import import_module
@@ -15,7 +16,6 @@ from urllib.parse import parse_qsl, urlsplit
 from requests.auth import AuthBase
 
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.cloud.extras import require
 from toolkit.variables import Variables
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, BinaryIO, TypeVar, cast
 
@@ -14,7 +14,6 @@ from requests.exceptions import SSLError
 from urllib3.exceptions import HTTPError
 
 from toolkit.el import CanonicalPath
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, BrokenCall, NoAnswer
 from toolkit.storage.errors import (
     AlreadyExists,

@@ -11,11 +11,10 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.errors import BaseBehindLink, BaseChanged
 from toolkit.storage.local.system import NO_FOLLOW, owner_name, translated
 

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
@@ -18,7 +19,6 @@ from botocore.loaders import Loader, create_loader
 
 from toolkit.el import CanonicalPath
 from toolkit.errors import InvalidInput
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, Once
 from toolkit.storage.hadoop_conf import refuse_secrets, without_secrets
 from toolkit.storage.port import StorageSpec

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from requests import ConnectTimeout, RequestException, Response
@@ -12,7 +13,6 @@ from requests.exceptions import ChunkedEncodingError, ConnectionError, SSLError,
 from urllib3.exceptions import HTTPError, MaxRetryError, NameResolutionError, NewConnectionError
 
 from toolkit.foreign_json import parse_json
-from toolkit.lazy_dataclass import dataclass
 from toolkit.storage.calls import NoAnswer
 from toolkit.storage.errors import NotDone, PermissionDenied, StorageError, StorageFailure, Unreachable, Unsupported
 from toolkit.storage.hdfs.errors import java_error

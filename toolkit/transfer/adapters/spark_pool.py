@@ -9,14 +9,13 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import AccumulatorParam, TaskContext
 from pyspark.errors import PySparkException
 
-from toolkit.lazy_dataclass import dataclass
 from toolkit.transfer.errors import NoExecutors, TasksFailed
 
 if TYPE_CHECKING:
