@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from toolkit.el.errors import ElError, refuse_credentials
@@ -79,7 +80,7 @@ class CanonicalPath:
     def _default(cls, text: str, default_fs: str | None, aliases: Mapping[str, str] = _NO_ALIASES) -> CanonicalPath:
         if default_fs is None:
             raise ElError(text=text, position=0, expected="a scheme such as hdfs:// or file:// (no default is known)")
-        return cls.parse(default_fs if _has_path(default_fs) else default_fs + "/", aliases=aliases)
+        return _store(default_fs, tuple(aliases.items()))
 
     @classmethod
     def _authority_of(cls, default_fs: str | None, scheme: str, text: str) -> str:
@@ -200,6 +201,13 @@ def _container(written: str) -> str:
     container, at, host = written.rpartition("@")
     account, dot, rest = host.lower().partition(".")
     return f"{container}{at}{account}{dot}{re.sub('^blob(?=[.])', 'dfs', rest)}"
+
+
+@lru_cache(maxsize=256)
+def _store(default_fs: str, aliases: tuple[tuple[str, str], ...]) -> CanonicalPath:
+    """Return the root of a default file system; cached, since all paths of a cluster have the same."""
+    written = default_fs if _has_path(default_fs) else default_fs + "/"
+    return CanonicalPath.parse(written, aliases=dict(aliases))
 
 
 def _normalised(scheme: str, path: str, text: str) -> str:

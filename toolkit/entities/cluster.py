@@ -122,6 +122,10 @@ class Cluster:
     properties: Properties = field(default_factory=dict)
     acl: Acl | None = None
     version: int = 0
+    _name_services: Mapping[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_name_services", name_service_aliases(self.hadoop_conf))
 
     @property
     def default_fs(self) -> str:
@@ -131,7 +135,7 @@ class Cluster:
     @property
     def name_services(self) -> Mapping[str, str]:
         """Authorities under which its name services are known besides their names, see `name_service_aliases`."""
-        return name_service_aliases(self.hadoop_conf)
+        return self._name_services
 
     @property
     def file_systems(self) -> tuple[CanonicalPath, ...]:
