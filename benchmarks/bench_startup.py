@@ -1,6 +1,6 @@
 """How long feedctl takes to start, against `import typer` alone: whole processes, interleaved, medians of one run.
 
-Goal: at most 4 times. Seconds depend on the machine, ratios hardly do.
+Goals: at most 2.5 times for the help, 4 times for a command. Seconds depend on the machine, ratios hardly do.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from pathlib import Path
 from statistics import median
 
 ROUNDS = 15
-GOAL = 4.0
+HELP_GOAL, GOAL = 2.5, 4.0
 FEEDCTL = str(Path(sys.executable).with_name("feedctl"))
 BASELINE = 'python -c "import typer"'
+HELP = "feedctl --help"
 COMMANDS = {
     BASELINE: [sys.executable, "-c", "import typer"],
-    "feedctl --help": [FEEDCTL, "--help"],
+    HELP: [FEEDCTL, "--help"],
     'feedctl el eval "today(-3,-20)"': [FEEDCTL, "el", "eval", "today(-3,-20)", "--time", "2010-01-02T01:30Z"],
 }
 
@@ -36,13 +37,13 @@ def medians() -> dict[str, float]:
 
 
 def main() -> int:
-    """Prints medians and ratios; 1 when a ratio misses the goal."""
+    """Prints medians and ratios; 1 when a ratio misses its goal."""
     figures = medians()
     ratios = {name: figure / figures[BASELINE] for name, figure in figures.items()}
-    print(f"medians of {ROUNDS} rounds; goal: at most {GOAL:.0f} times the first line")
+    print(f"medians of {ROUNDS} rounds; goals: the help at most {HELP_GOAL} times the first line, others {GOAL:.0f}")
     for name, figure in figures.items():
         print(f"{name:<34} {figure * 1000:7.0f} ms  {ratios[name]:5.2f}x")
-    return int(max(ratios.values()) > GOAL)
+    return int(any(ratio > (HELP_GOAL if name == HELP else GOAL) for name, ratio in ratios.items()))
 
 
 if __name__ == "__main__":
