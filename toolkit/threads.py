@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future, wait
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from typing_extensions import override
 
@@ -170,6 +170,43 @@ class _Call:
 
 _LAST = _Call(lambda: None, Future())
 """Tells a thread that no call follows."""
+
+
+class JoinedCalls(Generic[Answer]):
+    """Calls of a function that answers all callers alike: those that come while one is under way share the next one.
+
+    So each caller has an answer that was asked for after it came, and a slow function is not called once for each.
+
+    Args:
+        call: the function.
+    """
+
+    def __init__(self, call: Callable[[], Answer]) -> None:
+        self._call, self._lock = call, threading.Lock()
+        self._under_way: Future[Answer] | None = None
+        self._next: Future[Answer] | None = None
+
+    def __call__(self) -> Answer:
+        """Return the answer of a call that began after this one, or raise what that raised."""
+        with self._lock:
+            before, own = self._under_way, self._next
+            is_first = own is None
+            if own is None:
+                own = Future()
+                self._under_way, self._next = (own, None) if before is None else (before, own)
+        if is_first:
+            self._run(own, before)
+        return own.result()
+
+    def _run(self, own: Future[Answer], before: Future[Answer] | None) -> None:
+        if before is not None:
+            wait([before])
+            with self._lock:
+                self._under_way, self._next = own, None
+        _Call(self._call, own).run()
+        with self._lock:
+            if self._under_way is own:
+                self._under_way = None
 
 
 @contextmanager

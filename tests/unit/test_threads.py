@@ -11,7 +11,7 @@ from concurrent.futures import CancelledError, wait
 
 import pytest
 
-from toolkit.threads import WorkerPool, worker_pool
+from toolkit.threads import JoinedCalls, WorkerPool, worker_pool
 
 _STUCK = """
 import threading
@@ -181,3 +181,71 @@ def test_a_pool_makes_no_more_threads_than_are_wanted_and_may_be_left_while_they
         each.join(5)
     assert not any(each.is_alive() for each in named)
     assert not begun.acquire(blocking=False)
+
+
+# Calls that are joined
+
+
+class _Slow:
+    """Answers with the number of the call; each call lasts until it is let go, and a call can fail."""
+
+    def __init__(self, failing: int = 0) -> None:
+        self.begun, self.failing = 0, failing
+        self.has_begun, self.may_end = threading.Semaphore(0), threading.Semaphore(0)
+
+    def __call__(self) -> int:
+        self.begun += 1
+        number = self.begun
+        self.has_begun.release()
+        assert self.may_end.acquire(timeout=10)
+        if number == self.failing:
+            message = f"call {number}"
+            raise ValueError(message)
+        return number
+
+
+def test_who_comes_while_a_call_is_under_way_shares_the_next_one() -> None:
+    slow, pool = _Slow(), WorkerPool(9, "test")
+    joined = JoinedCalls(slow)
+    first = pool.submit(joined)
+    assert slow.has_begun.acquire(timeout=10)
+    later = [pool.submit(joined) for _ in range(8)]
+    time.sleep(0.1)
+    slow.may_end.release(2)
+    assert (first.result(10), {each.result(10) for each in later}, slow.begun) == (1, {2}, 2)
+    slow.may_end.release()
+    assert joined() == 3
+
+
+def test_the_error_of_a_joined_call_is_raised_to_all_that_shared_it_and_to_nobody_else() -> None:
+    slow, pool = _Slow(failing=2), WorkerPool(4, "test")
+    joined = JoinedCalls(slow)
+    first = pool.submit(joined)
+    assert slow.has_begun.acquire(timeout=10)
+    later = [pool.submit(joined) for _ in range(3)]
+    time.sleep(0.1)
+    slow.may_end.release(3)
+    assert first.result(10) == 1
+    for each in later:
+        with pytest.raises(ValueError, match="call 2"):
+            each.result(10)
+    assert joined() == 3
+
+
+def test_many_threads_never_get_an_answer_that_is_older_than_their_question() -> None:
+    count, lock = [0], threading.Lock()
+
+    def grow() -> int:
+        with lock:
+            count[0] += 1
+            return count[0]
+
+    joined, pool = JoinedCalls(grow), WorkerPool(16, "test")
+
+    def ask(number: int) -> None:
+        del number
+        before = count[0]
+        assert joined() > before
+
+    pool.run_all(ask, range(2_000))
+    assert count[0] <= 2_000

@@ -185,7 +185,7 @@ def writer_of(feed: str, cluster: str, instance_key: str, work: RunContext) -> s
     Raises:
         Stopped: the ledger cannot be read.
     """
-    for each in work.outputs.held([(feed, cluster)]):
+    for each in work.outputs.held([(feed, cluster)], instance_key=instance_key):
         is_copy = each.mode is LeaseMode.SHARED and each.held.holder.life_cycle is not LifeCycle.EXECUTION
         if each.instance_key == instance_key and not is_copy:
             return str(each.held)

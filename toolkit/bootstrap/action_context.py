@@ -34,7 +34,6 @@ from toolkit.entities.source_files import REPO_FILE
 from toolkit.ledger.registry.registration import entity_digest
 from toolkit.planning.retention import RetentionClock
 from toolkit.quality.validator import Author
-from toolkit.runs.output_use import OutputUse
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import RecordBatch, RecordedRun, origin_here
 from toolkit.runs.run import ActiveRun, Envelope
@@ -201,7 +200,7 @@ class ActionContext:
             let_others_work=run.let_others_work,
             run_name=str(run.recorded.run_id or secrets.token_hex(8)),
             validator=self._validator(run.recorded, bound.of),
-            outputs=OutputUse(ledger=self.use.ledger),
+            outputs=self.use.outputs,
             patiently=run.patiently,
             write_ledger=lambda write: run.record(RecordBatch(writes=[write])),
         )

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_fixed
@@ -14,7 +15,9 @@ from toolkit.bootstrap.ledgers import NoLedgerNamed, ledger_of
 from toolkit.errors import Skipped
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.state import holds, start_check
+from toolkit.runs.output_use import OutputUse
 from toolkit.runs.recorder import message_text, path_text
+from toolkit.threads import JoinedCalls
 from toolkit.variables import Variables
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ _POLL_SECONDS = 0.5
 _NOT_READ = "ledger holds, safe mode and suspensions were not read"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LedgerHolds:
     """The holds of the ledger as they were read, and whether there are more by now.
 
@@ -67,7 +70,7 @@ class LedgerHolds:
         if self.ledger is None:
             return False
         known = {each.hold_id for each in self.found}
-        added = [each for each in self._active(self.ledger) if each.hold_id not in known]
+        added = [each for each in self._active() if each.hold_id not in known]
         return any(holds.as_entity_hold(each).concerns(*pair) for each in added for pair in pairs)
 
     def note_file(self, feed: str, cluster: str, hold_file: HoldFile | None) -> None:
@@ -89,17 +92,24 @@ class LedgerHolds:
         except (LedgerUnavailable, LedgerConflict) as error:
             _LOG.warning('event=hold_file_not_recorded feed=%s cluster=%s why="%s"', feed, cluster, error)
 
-    def _active(self, ledger: Ledger) -> Sequence[LedgerHold]:
+    @cached_property
+    def _active(self) -> JoinedCalls[Sequence[LedgerHold]]:
+        """Read the holds; runs that ask at the same time share the answer."""
+        return JoinedCalls(self._read_active)
+
+    def _read_active(self) -> Sequence[LedgerHold]:
+        if self.ledger is None:
+            return ()
         again = Retrying(
             retry=retry_if_exception_type(LedgerUnavailable),
             stop=stop_after_delay(self.patience),
             wait=wait_fixed(_POLL_SECONDS),
             reraise=True,
         )
-        return again(ledger.read, holds.active)
+        return again(self.ledger.read, holds.active)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LedgerUse:
     """Ledger of an action.
 
@@ -115,6 +125,11 @@ class LedgerUse:
     def place(self) -> str | None:
         """Its URL without password."""
         return None if self.ledger is None else self.ledger.place
+
+    @cached_property
+    def outputs(self) -> OutputUse:
+        """The writers and evictions of other runs; all runs of the process ask here, and share what they read."""
+        return OutputUse(ledger=self.ledger)
 
     def holds(self) -> LedgerHolds:
         """The holds that were added by command.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -31,6 +31,7 @@ from toolkit.replication.action import ReplicationAction
 from toolkit.replication.planner import SOURCE_EVICTED
 from toolkit.replication.resolve import ReplicationResolver
 from toolkit.replication.targets import ReplicationDetail, ReplicationTarget, UnitItem
+from toolkit.storage.calls import Once
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
@@ -147,7 +148,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         nominal=options.nominal_time,
         limits=CopyLimits(instances=limits.instances, bytes=limits.bytes),
         max_delete=DeleteLimits(instances=max_delete.instances, fraction=max_delete.fraction, bytes=max_delete.bytes),
-        recorded=partial(recorded_of, context.use.ledger),
+        recorded=known_manifests(context.use.ledger, targets.to_do),
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )
     given = [value for route in found if isinstance(value := route.feed.properties.get("parallel"), int)]
@@ -196,6 +197,36 @@ def recorded_of(ledger: Ledger | None, target: ReplicationTarget) -> Mapping[str
         return {}
     key = (target.feed, target.cluster, target.instance_key, target.counterpart)
     return ledger.read(lambda tx: manifests.of_instance(tx, *key))
+
+
+def known_manifests(
+    ledger: Ledger | None, targets: Sequence[ReplicationTarget]
+) -> Callable[[ReplicationTarget], Mapping[str, Manifest]]:
+    """Return what gives the manifests of an instance as `recorded_of` does.
+
+    Which of the targets have any is read once, by the first plan: by then all runs hold their leases.
+    """
+    known = Once(lambda: _known_among(ledger, targets))
+
+    def recorded(target: ReplicationTarget) -> Mapping[str, Manifest]:
+        has_some = target.instance_key in known().get(_route(target), ())
+        return recorded_of(ledger, target) if has_some else {}
+
+    return recorded
+
+
+def _known_among(ledger: Ledger | None, targets: Sequence[ReplicationTarget]) -> Mapping[CopyRoute, Collection[str]]:
+    """Return the instances of each route of which the ledger has manifests."""
+    if ledger is None:
+        return {}
+    keys: dict[CopyRoute, list[str]] = {}
+    for each in targets:
+        keys.setdefault(_route(each), []).append(each.instance_key)
+    return {route: ledger.read(partial(manifests.known_among, route=route, keys=own)) for route, own in keys.items()}
+
+
+def _route(target: ReplicationTarget) -> CopyRoute:
+    return CopyRoute(feed=target.feed, target=target.cluster, source=target.counterpart)
 
 
 def evicted_of(ledger: Ledger | None, feed: str, cluster: str, keys: Sequence[str]) -> frozenset[str]:

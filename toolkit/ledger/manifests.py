@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from toolkit.el import at_microseconds, microseconds_of
 from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.runs.route_keys import CopyRoute
 from toolkit.ledger.tables import manifest
 
 
@@ -98,6 +99,15 @@ def of_instance(tx: Transaction, feed: str, cluster: str, instance_key: str, cou
     where = [manifest.c[name] == value for name, value in wanted.items()]
     rows = tx.execute(sa.select(manifest.c.path, manifest.c.content).where(*where).order_by(manifest.c.path))
     return {path: _unpacked(content) for path, content in rows}
+
+
+def known_among(tx: Transaction, *, route: CopyRoute, keys: Collection[str]) -> frozenset[str]:
+    """Return the instances among these of which anything that came by a route is known."""
+    wanted = {"feed": route.feed, "cluster": route.target, "counterpart": route.source}
+    where = [manifest.c[name] == value for name, value in wanted.items()]
+    named = sa.select(manifest.c.instance_key.distinct()).where(*where)
+    found = (tx.execute(named.where(manifest.c.instance_key.in_(chunk))).scalars() for chunk in in_chunks(keys))
+    return frozenset(key for chunk in found for key in chunk)
 
 
 def instance_keys(tx: Transaction, feed: str, cluster: str, counterpart: str) -> frozenset[str]:

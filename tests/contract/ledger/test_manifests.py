@@ -10,6 +10,7 @@ from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import ManifestFile, PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
+from toolkit.ledger.runs.route_keys import CopyRoute
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
 
 HOUR, NEXT = "2026-03-20T12:00Z", "2026-03-20T13:00Z"
@@ -40,6 +41,14 @@ def test_a_publication_replaces_what_was_known_of_its_unit_and_of_no_other(ledge
     assert _known(ledger, HOUR) == {UNIT.path: new, other.path: FILES}
     ledger.write(lambda tx: manifests.forget_unit(tx, other))
     assert list(_known(ledger, HOUR)) == [UNIT.path]
+
+
+def test_which_of_many_instances_are_known_is_one_question(ledger: Ledger) -> None:
+    _published(ledger, UNIT, FILES)
+    route, keys = CopyRoute(feed="clicks", target="backup", source="primary"), [HOUR, NEXT]
+    assert ledger.read(lambda tx: manifests.known_among(tx, route=route, keys=keys)) == {HOUR}
+    other = CopyRoute(feed="clicks", target="backup", source="third")
+    assert ledger.read(lambda tx: manifests.known_among(tx, route=other, keys=keys)) == frozenset()
 
 
 def test_very_many_files_are_kept_at_once(ledger: Ledger) -> None:

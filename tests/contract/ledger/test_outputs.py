@@ -71,6 +71,15 @@ def test_the_leases_on_instances_of_a_feed_are_told_with_their_holder(ledger: Le
     assert f"run {run.run_id} " in str(found.held)
 
 
+def test_only_the_leases_on_one_instance_are_read_when_it_is_named(ledger: Ledger) -> None:
+    run = _writer(ledger)
+    _writer(ledger, instance_key="2026-03-01T01:00Z")
+    _writer(ledger, "other")
+    _started(ledger, "copy/clicks", LifeCycle.REPLICATION)
+    found = ledger.read(lambda tx: list(outputs.held_outputs(tx, [PLACE], instance_key=KEY)))
+    assert [(each.instance_key, each.held.holder.run_id) for each in found] == [(KEY, run.run_id)]
+
+
 def test_a_name_with_wildcards_is_a_name(ledger: Ledger) -> None:
     _writer(ledger, "a_b")
     _writer(ledger, "axb")

@@ -35,8 +35,10 @@ KEY = "2026-03-01T01:00Z"
 class _Held(OutputUse):
     found: HeldOutput
 
-    def held(self, places: Collection[tuple[str, str]], also: Collection[str] = ()) -> list[HeldOutput]:
-        del also
+    def held(
+        self, places: Collection[tuple[str, str]], also: Collection[str] = (), *, instance_key: str = ""
+    ) -> list[HeldOutput]:
+        del also, instance_key
         return [self.found] if (self.found.feed, self.found.cluster) in places else []
 
 

@@ -46,7 +46,10 @@ class Held(OutputUse):
     cluster: str = "primary"
     whole: str = ""
 
-    def held(self, places: Collection[tuple[str, str]], also: Collection[str] = ()) -> list[HeldOutput]:
+    def held(
+        self, places: Collection[tuple[str, str]], also: Collection[str] = (), *, instance_key: str = ""
+    ) -> list[HeldOutput]:
+        del instance_key
         if self.whole in also:
             return [HeldOutput(held=LeaseHeld(resource=self.whole, holder=RUN, since=THEN, until=THEN))]
         if (self.feed, self.cluster) not in places:

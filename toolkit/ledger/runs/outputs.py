@@ -62,7 +62,7 @@ class OpenEviction:
 
 
 def held_outputs(
-    tx: Transaction, places: Collection[tuple[str, str]], also: Collection[str] = ()
+    tx: Transaction, places: Collection[tuple[str, str]], also: Collection[str] = (), *, instance_key: str = ""
 ) -> Iterator[HeldOutput]:
     """Return the leases on instances of these feeds that have not expired: one statement, plus one for each holder.
 
@@ -70,13 +70,15 @@ def held_outputs(
         tx: the transaction.
         places: feeds, each with its cluster.
         also: other resources, by their full names; only exclusive leases on them are returned.
+        instance_key: only leases on this instance; empty: on all.
     """
     holders: dict[int, Run] = {}
     wanted = frozenset(places)
-    is_exclusive = lease.c.mode == LeaseMode.EXCLUSIVE
+    is_any = lease.c.resource.startswith(f"{_PREFIX}/") | (lease.c.mode == LeaseMode.EXCLUSIVE)
+    is_of_instance = lease.c.resource.in_([output_resource(*place, instance_key) for place in wanted])
     found = tx.execute(
         sa.select(lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.acquired_at, lease.c.expires_at)
-        .where(lease.c.resource.startswith(f"{_PREFIX}/") | is_exclusive, lease.c.expires_at > tx.now())
+        .where(is_of_instance if instance_key else is_any, lease.c.expires_at > tx.now())
         .order_by(lease.c.resource, lease.c.run_id)
     )
     for row in found.all():
