@@ -102,6 +102,32 @@ SET feedctl.y; SELECT current_database() AS here"""
     assert not site.run(site.call("SELECT x"))[0].succeeded
 
 
+@pytest.mark.extended
+def test_steps_share_the_tables_of_a_metastore_and_nothing_else(site: SparkSite, tmp_path: Path) -> None:
+    metastore = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
+    }
+    workflow = Workflow(spark=SparkAttributes(conf={**SETTINGS, **metastore}))
+    first = site.call(
+        """CREATE TEMPORARY VIEW v AS SELECT 1 AS a; CREATE TEMPORARY FUNCTION f(a INT) RETURNS INT RETURN a;
+DECLARE VARIABLE x INT DEFAULT 4; SET feedctl.y = 5; CREATE DATABASE d; USE d;
+CREATE TABLE t USING json AS SELECT f(a) + x AS a FROM v""",
+        workflow=workflow,
+    )
+    end, _ = site.run(first)
+    assert end.succeeded, end
+    second = site.call("SELECT current_database(), a FROM d.t; SET feedctl.y", workflow=workflow)
+    again, _ = site.run(second)
+    assert (again.succeeded, again.application) == (True, end.application), again
+    assert re.search(r"\|default +\|5 *\|", text_of(second))
+    assert "<undefined>" in text_of(second)
+    for script in ("TABLE v", "TABLE t", "SELECT f(1)", "SELECT x"):
+        failed, _ = site.run(site.call(script, workflow=workflow))
+        assert (failed.succeeded, failed.application) == (False, end.application), script
+
+
 def test_a_cached_table_is_no_answer_to_another_step_that_reads_the_same_place(site: SparkSite) -> None:
     place = site.directory / "numbers.json"
     place.write_text('{"a": 1}\n')
