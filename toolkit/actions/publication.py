@@ -26,12 +26,12 @@ from itertools import islice
 from operator import eq
 from typing import TYPE_CHECKING
 
-from toolkit.actions.exchange import Exchange
+from toolkit.actions.exchange import REFUSALS, Exchange
 from toolkit.availability import is_there
 from toolkit.errors import StopRequested
 from toolkit.storage import REPLACED_PREFIX, STAGING_PREFIX, FileKind, NotFound, StorageError, WrongKind, aside_name
 from toolkit.transfer.copier import SourceChanged
-from toolkit.transfer.errors import CopyDiffers, FilesFailed, NotReadAgain
+from toolkit.transfer.errors import CopyDiffers, FilesFailed, NotReadAgain, NotSettled
 from toolkit.transfer.trees import Tree, TreeFile, below, file_copy, is_still, read_tree, same_bytes
 from toolkit.transfer.uploads import end_left_uploads
 
@@ -217,47 +217,55 @@ class Publication:
             aside: free; gets the unit for the moment between two renames, and is removed. None: there is no unit.
 
         Raises:
+            NotSettled: the store refuses to put the unit back; the next run tries again.
             StorageError: the unit is what it was, unless the store does not answer any more.
         """
-        with ExitStack() as unless_swapped, self.work.guard.completing():
-            if aside is not None:
-                # Before the rename, since one whose answer was lost or repeated may have happened all the same.
-                unless_swapped.callback(self._put_back, aside)
-                self.system.rename(self.unit, aside)
-            self.system.rename(ready, self.unit)
-            unless_swapped.pop_all()
+        with self.work.guard.completing():
+            try:
+                if aside is not None:
+                    self.system.rename(self.unit, aside)
+                self.system.rename(ready, self.unit)
+            except StorageError as error:
+                if aside is not None:
+                    self._put_back(aside, error)
+                raise
         if aside is not None:
             remove_quietly(self.system, aside, self.base)
 
-    def _put_back(self, aside: CanonicalPath) -> None:
-        """Rename the old unit back; if that fails, the next run does it."""
-        with suppress(StorageError, StopRequested):
+    def _put_back(self, aside: CanonicalPath, cause: StorageError) -> None:
+        """Rename the old unit back, also when its own rename failed: it may have happened all the same."""
+        with suppress(StorageError):
             self.system.rename(aside, self.unit)
+        if not is_there(self.system, self.unit):
+            raise NotSettled(path=self.unit, detail=str(cause)) from cause
 
-    def exchange(self, staged: CanonicalPath, dropped: Sequence[str]) -> None:
+    def exchange(self, staged: CanonicalPath, dropped: Sequence[str]) -> bool:
         """Put verified files into the unit: readers see all of them, or what was there before.
 
         Args:
             staged: has the files and directories that come.
             dropped: names in the unit that go, or are replaced; none is inside another.
 
+        Returns:
+            False: the store refuses to rename in the unit, which is what it was; it can be replaced as a whole.
+
         Raises:
-            StorageError: the unit is what it was, unless the store does not answer any more.
+            NotSettled: the store refuses both ways; the next run tries again.
+            StorageError: the unit is what it was.
         """
         run = self.work.run_name
         exchange = Exchange(system=self.system, unit=self.unit, aside=aside_of(self.unit, run), run=run)
-        with ExitStack() as unless_exchanged, self.work.guard.completing():
-            unless_exchanged.callback(self._settle, exchange)
-            exchange.apply(staged, dropped)
-            unless_exchanged.pop_all()
+        with self.work.guard.completing():
+            try:
+                exchange.apply(staged, dropped)
+                is_exchanged = True
+            except StorageError as error:
+                is_exchanged = exchange.settle_after(error)
+                if not (is_exchanged or isinstance(error, REFUSALS)):
+                    remove_quietly(self.system, exchange.place, self.base)
+                    raise
         remove_quietly(self.system, exchange.place, self.base)
-
-    def _settle(self, exchange: Exchange) -> None:
-        """Settle an exchange that failed; if that fails too, the next run does it."""
-        with suppress(StorageError, StopRequested):
-            exchange.settle()
-            if is_there(self.system, exchange.unit):  # else the old files may be nowhere else
-                remove(self.system, exchange.place, self.base)
+        return is_exchanged
 
     @contextmanager
     def in_place(self, tree: Tree, present: Tree) -> Iterator[Tree]:

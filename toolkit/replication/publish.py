@@ -6,7 +6,7 @@ last. On an object store files are written where they belong, between the remova
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import eq
@@ -23,7 +23,6 @@ from toolkit.replication.errors import TargetChanged
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
-from toolkit.storage import PermissionDenied
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.trees import Tree, below, same_bytes
 
@@ -160,11 +159,11 @@ class Publisher:
             and not self.preservation.is_requested
         )
 
-    def _exchanged(self) -> dict[str, str]:
+    def _exchanged(self) -> dict[str, str] | None:
         """Copy what changed and exchange it in the unit; the rest is not copied (ADR 0077).
 
-        Raises:
-            PermissionDenied: also of a unit in which others alone may rename; it can be replaced as a whole.
+        Returns:
+            The digests; None: the store refuses to rename in the unit, which can be replaced as a whole.
         """
         item, publication = self.item, self.publication
         place, arriving = staging_of(item.target, self.work.run_name), item.arriving
@@ -174,28 +173,33 @@ class Publisher:
             digests |= publication.digests(item.target, item.expected, item.unread)
             publication.verify(place, arriving, item.wanted)
             self._begin_replacement()
-            publication.exchange(place, item.leaving)
+            if not publication.exchange(place, item.leaving):
+                self._require_same_target()  # else all of it would be copied for nothing
+                return None
             unless_published.pop_all()
         return digests
+
+    def _require_same_target(self) -> None:
+        """Look whether the unit is still what it was when the plan was made; raises `TargetChanged`."""
+        item = self.item
+        if item.present is not None and not self.publication.is_still(item.target, item.present, eq):
+            raise TargetChanged(path=item.target)
 
     def _begin_replacement(self) -> None:
         """Look once more whether the unit may be replaced, and remove the flag of which it is a part.
 
         The copy may have taken hours.
         """
-        item, publication = self.item, self.publication
-        if item.present is not None and not publication.is_still(item.target, item.present, eq):
-            raise TargetChanged(path=item.target)
-        refusal = self.work.guard.refusal(publication.base, must_look=True)
+        self._require_same_target()
+        refusal = self.work.guard.refusal(self.publication.base, must_look=True)
         if refusal is not None:
             raise CalledOff(refusal=refusal)
-        if item.target != self.target.target:  # else the flag is in the directory that is replaced at once
+        if self.item.target != self.target.target:  # else the flag is in the directory that is replaced at once
             self.completeness.withdraw()
 
     def _renamed_in(self) -> dict[str, str]:
-        if self._can_exchange():
-            with suppress(PermissionDenied):
-                return self._exchanged()
+        if self._can_exchange() and (exchanged := self._exchanged()) is not None:
+            return exchanged
         item, publication, run = self.item, self.publication, self.work.run_name
         place = staging_of(item.target, run) if self.staged is None else self.staged.place
         with ExitStack() as unless_published:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Failed, Unavailable
-from toolkit.storage import StorageError
+from toolkit.storage import StorageError, Unreachable
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -95,3 +95,9 @@ class NotReadAgain(FilesFailed):
 
     code = "not_read_again"
     text = "could not be read again"
+
+
+class NotSettled(Unreachable):
+    """Error for a unit whose files were being exchanged when the store refused both to go on and to go back."""
+
+    text = "it is aside, under a name of feedctl's own, and the store refuses to put it back; the next run tries again"

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.unit.actions.fake_action import context
 from toolkit.actions import publication as module
+from toolkit.actions.attempt import UNKNOWN
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.guard import Guard
 from toolkit.actions.publication import Publication, aside_of, recover, staging_of
 from toolkit.el import CanonicalPath
 from toolkit.errors import StopRequested
+from toolkit.runs.errors import Stopped
 from toolkit.runs.stop import NeverStopped
-from toolkit.storage import PermissionDenied, aside_name
+from toolkit.storage import PermissionDenied, StorageError, StorageFailure, aside_name
 from toolkit.storage.local.file_system import LocalFileSystem
 from toolkit.transfer.copier import SourceChanged
-from toolkit.transfer.errors import CopyDiffers
+from toolkit.transfer.errors import CopyDiffers, NotSettled
 from toolkit.transfer.plan import Copied, FileCopy
 from toolkit.transfer.trees import Tree
 
@@ -274,3 +277,27 @@ def test_a_run_that_is_stopped_before_the_renames_leaves_the_unit(site: Site) ->
     with pytest.raises(StopRequested):
         stopped.swap_in(site.base.child("ready"), aside=site.base.child("aside"))
     assert (site.unit, site.names) == (OLD, ["ready", "unit"])
+
+
+@pytest.mark.parametrize(("refused", "error", "unit"), [((2,), StorageFailure, OLD), ((2, 3), NotSettled, {})])
+def test_a_stop_between_the_renames_does_not_keep_the_unit_away(
+    site: Site, refused: Sequence[int], error: type[StorageError], unit: dict[str, str]
+) -> None:
+    publication = site.publication()
+    guard, renames = publication.work.guard, count(1)
+
+    class Stopping(LocalFileSystem):
+        def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+            if next(renames) in refused:
+                guard.stop(Stopped(reason="SIGTERM"))
+                raise StorageFailure(path=target)
+            super().rename(source, target)
+
+    disk = Stopping(guard.check)
+    fill(site.root / "to/ready", NEW)
+    with pytest.raises(error) as raised:
+        replace(publication, work=replace(publication.work, stores=lambda _: disk)).swap_in(
+            site.base.child("ready"), aside=site.base.child("aside")
+        )
+    assert site.unit == unit
+    assert (raised.value.code in UNKNOWN) == (not unit)

@@ -145,7 +145,9 @@ class Site:
         """Return what tells an unchanged file from a copy of it."""
         return {name: (self.root / "to/x" / name).stat().st_ino for name in UNCHANGED}
 
-    def publish(self, system: LocalFileSystem) -> None:
+    def publish(
+        self, system: LocalFileSystem, guard: Guard | None = None, source: LocalFileSystem | None = None
+    ) -> None:
         """Publish what changed, by a run with the name 1."""
         target = ReplicationTarget(
             feed="clicks",
@@ -158,10 +160,15 @@ class Site:
             rules=self.rules,
         )
         plain, nominal = LocalFileSystem(), parse_instant("2026-03-02T00:00Z")
-        planner = ReplicationPlanner(storage=lambda _: plain, check=lambda: None, nominal=nominal)
+
+        def of_source(path: CanonicalPath, other: LocalFileSystem) -> LocalFileSystem:
+            return source if source is not None and path.is_within(target.source.parent) else other
+
+        planner = ReplicationPlanner(storage=lambda path: of_source(path, plain), check=lambda: None, nominal=nominal)
         (item,) = planner.plan(target).items
-        work = replace(context(NeverStopped()), guard=Guard(run=NeverStopped(), conditions=()), run_name="1")
-        Publisher(target=target, item=item, work=replace(work, stores=lambda _: system)).publish(is_last=True)
+        guard = guard or Guard(run=NeverStopped(), conditions=())
+        work = replace(context(NeverStopped()), guard=guard, run_name="1", stores=lambda path: of_source(path, system))
+        Publisher(target=target, item=item, work=work).publish(is_last=True)
 
     def recover(self) -> bool:
         """Recover as the next run does."""
@@ -226,9 +233,12 @@ def test_a_second_run_that_dies_while_it_recovers_loses_nothing_either(tmp_path:
 @pytest.mark.parametrize("number", range(1, 14))
 def test_a_rename_that_happened_although_it_was_not_answered_takes_nothing_away(tmp_path: Path, number: int) -> None:
     site = Site(tmp_path)
-    with pytest.raises(Unreachable):
+    try:
         site.publish(Forgetful(number))
-    site.recover()
+    except Unreachable:
+        site.recover()
+    else:
+        assert site.unit == NEW
     assert (site.unit in (OLD, NEW), site.names) == (True, ["x"])
 
 
@@ -238,7 +248,7 @@ def test_a_rename_that_happens_after_all_takes_nothing_away(tmp_path: Path, afte
     for number in range(1, 14):
         site = Site(tmp_path / str(number))
         disk = Late(number, after)
-        with pytest.raises(Unreachable):
+        with suppress(Unreachable):
             site.publish(disk)
         disk.come()
         site.recover()
