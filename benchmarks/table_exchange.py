@@ -62,7 +62,7 @@ class Exchange:
         session.sql(f"SHOW PARTITIONS {made.name}").collect()
         found = {
             EXPORTED: _seconds(lambda: self._run(hive_export.app, "primary", "--to", f"file:{exports}")),
-            COPIED: _seconds(lambda: shutil.copytree(self.directory / "from" / "clicks", by_hand)),
+            COPIED: _seconds(lambda: shutil.copytree(self.directory / "from" / "clicks", by_hand, dirs_exist_ok=True)),
             IMPORTED: _seconds(lambda: self._run(hive_import.app, "backup", "--from", f"file:{exports}")),
             REPAIRED: _seconds(lambda: session.sql(f"MSCK REPAIR TABLE {made.name}")),
         }

@@ -71,9 +71,11 @@ class LocationPolicy:
     def why_not_stored(self, text: str) -> str:
         """Return why a text is no path on a file system of the cluster; empty if it is one."""
         try:
-            place = self.cluster.place(text)
+            return self._why_not_allowed(self.cluster.place(text))
         except ElError as error:
             return str(error)
+
+    def _why_not_allowed(self, place: CanonicalPath) -> str:
         if any(_is_in(place, each) for each in self._allowed):
             return ""
         named = ", ".join(map(str, self._allowed))
@@ -89,9 +91,12 @@ class LocationPolicy:
             location: of the partition; an empty one is never used.
             own: the directory of its table; None: it has none.
         """
-        if why := self.why_not_stored(location):
+        try:
+            place = self.cluster.place(location)
+        except ElError as error:
+            return str(error)
+        if why := self._why_not_allowed(place):
             return why
-        place = self.cluster.place(location)
         if any(_is_in(place, each) for each in (*([] if own is None else [own]), *self._roots)):
             return ""
         return (

@@ -105,7 +105,7 @@ class HiveMetastore(Metastore):
 
     @override
     def partitions(self, name: TableName, names: Sequence[str]) -> tuple[Partition, ...]:
-        found = thrift.partitions_of(self._partitions(name, names))
+        found = self._read(name, names, thrift.partitions_of)
         if not found:
             self._table(name)
         return tuple(found)
@@ -209,11 +209,18 @@ class HiveMetastore(Metastore):
         return self._struct(name, lambda java, stub: java.struct(_get_table(java, stub, name)))
 
     def _partitions(self, name: TableName, names: Sequence[str]) -> list[Struct]:
+        return self._read(name, names, list)
+
+    def _read(
+        self, name: TableName, names: Sequence[str], decoded: Callable[[list[Struct]], list[_Answer]]
+    ) -> list[_Answer]:
+        """Decode each batch when it comes: the structs of all partitions of a table take some hundred megabytes."""
         once = list(dict.fromkeys(names))
-        found: dict[int, list[Struct]] = {}
+        found: dict[int, list[_Answer]] = {}
 
         def fetch(first: int) -> None:
-            found[first] = thrift.partitions_in(self._struct(name, _fetching(name, once[first : first + READ_BATCH])))
+            structs = self._struct(name, _fetching(name, once[first : first + READ_BATCH]))
+            found[first] = decoded(thrift.partitions_in(structs))
 
         firsts = range(0, len(once), READ_BATCH)
         self._of_partitions(name, lambda: self._fetchers.run_all(fetch, firsts, at_once=_AT_ONCE))
