@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from toolkit.catalog.errors import CatalogAlreadyExists
@@ -36,6 +37,7 @@ class TableRegistration:
     mark: RegistrationMark
     metastore: Metastore
     resolve: Callable[[str], CanonicalPath]
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def table(self, item: TableItem) -> None:
         """Create the table, or change its definition.
@@ -74,12 +76,13 @@ class TableRegistration:
                 partition = self._partition(item, item.wanted, location)
                 (added if item.step is TableStep.ADD else changed).append(partition)
         name = self.context.target.table
-        for at in range(0, len(added), BATCH):
-            begin()
-            self.metastore.add_partitions(name, added[at : at + BATCH])
-        for at in range(0, len(changed), BATCH):
-            begin()
-            self.metastore.alter_partitions(name, changed[at : at + BATCH])
+        with self._lock:  # Hive 2.3 fails now and then when two calls add partitions of one table at once
+            for at in range(0, len(added), BATCH):
+                begin()
+                self.metastore.add_partitions(name, added[at : at + BATCH])
+            for at in range(0, len(changed), BATCH):
+                begin()
+                self.metastore.alter_partitions(name, changed[at : at + BATCH])
 
     def _partition(self, item: TableItem, wanted: Partition, location: str) -> Partition:
         assert item.part is not None  # noqa: S101 - the plan's

@@ -55,8 +55,8 @@ SHARED = "shared"
 """The code of replaced data that stay, since another partition has them too, or feedctl did not put them there."""
 _STAYS = "not_replaced"
 """The code of data that stay, since what should have replaced them failed."""
-_CALLS = 4
-"""So many calls of the metastore at once: each of them waits for the database most of the time."""
+_CALLS = 2
+"""So many calls at once: the files of one are copied while the metastore works on the partitions of the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +133,9 @@ class TableImport(Mode):
         return notes
 
     def _import(self, items: Sequence[TableItem], results: Results, notes: list[str]) -> None:
-        """Import partitions, several calls of the metastore side by side: it adds few in a second by each.
+        """Import partitions: while the metastore works on those of one call, the files of the next are copied.
 
-        While it works on the partitions of one call, the files of another one are copied. What is validated as a whole
-        stays together.
+        What is validated as a whole stays together.
         """
         if any(item.step is TableStep.REPLACE for item in items):
             _ = self._used  # before anything is changed

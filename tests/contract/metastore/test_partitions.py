@@ -12,7 +12,6 @@ from toolkit.catalog.errors import BadMetadata, CatalogAlreadyExists, NoSuchPart
 from toolkit.catalog.model import Column
 from toolkit.catalog.partition_name import NULL
 from toolkit.catalog.port import READ_BATCH
-from toolkit.threads import WorkerPool
 
 _STRANGE = ("a/b=c:d%e", "'\"#*?\\{[]^", "ü €😀", "a b", "a\nb\tc", "100%", "a+b.c_d", NULL, "%2F", "x\x7fy")
 
@@ -161,25 +160,6 @@ def test_a_batch_that_fails_in_part_names_those_that_are_there(place: Place) -> 
         place.metastore.add_partitions(table.name, wanted)
     assert raised.value.about == f"{table.name}/{table.partition_name(wanted[0])}"
     assert place.metastore.partition_names(table.name) == (table.partition_name(wanted[0]),)
-
-
-def test_batches_that_are_added_side_by_side_are_each_whole_or_absent(place: Place) -> None:
-    table = place.made()
-    batches = [[partition_of(table, str(day), f"r{n}") for n in range(40)] for day in range(6)]
-    place.metastore.add_partitions(table.name, batches[4][7:8])
-    failed: list[int] = []
-
-    def add(number: int) -> None:
-        try:
-            place.metastore.add_partitions(table.name, batches[number])
-        except CatalogAlreadyExists:
-            failed.append(number)
-
-    WorkerPool(4, "test").run_all(add, range(len(batches)))
-    assert failed == [4]
-    added = [each for number, batch in enumerate(batches) if number != 4 for each in batch]
-    expected = {table.partition_name(each) for each in (*added, batches[4][7])}
-    assert set(place.metastore.partition_names(table.name)) == expected
 
 
 def test_partitions_of_several_formats_are_read_back_each_with_its_own(place: Place) -> None:
