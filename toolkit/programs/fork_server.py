@@ -92,7 +92,7 @@ class ForkServer:
         reports, report = os.pipe()
         with ExitStack() as ours:
             ours.callback(_close, orders, reports)
-            request = f"{MARK_VARIABLE}={mark}".encode()
+            request = os.fsencode(f"{MARK_VARIABLE}={mark}")  # as `left_over` looks for it
             with ExitStack() as theirs, self._lock:
                 theirs.callback(_close, order, report)
                 requests = self._running(environment)

@@ -36,6 +36,15 @@ def test_a_supervisor_carries_the_mark_of_its_step_before_it_has_its_order(tmp_p
             assert sorted(each.name for each in Path(f"/proc/{pid}/fd").iterdir()) == ["0", "1", "2"]
 
 
+def test_a_mark_is_made_of_octets_as_paths_are(tmp_path: Path, server: ForkServer) -> None:
+    log = tmp_path / os.fsdecode(b"caf\xe9") / "a.log"
+    with (
+        (tmp_path / "errors").open("wb") as errors,
+        server.supervisor(str(log), ENVIRONMENT, errors.fileno()),
+    ):
+        assert processes_of(log)
+
+
 def test_a_supervisor_ends_when_nobody_gives_it_an_order_any_more(tmp_path: Path, server: ForkServer) -> None:
     log = tmp_path / "a.log"
     with (tmp_path / "errors").open("wb") as errors, server.supervisor(str(log), ENVIRONMENT, errors.fileno()):
