@@ -106,12 +106,12 @@ def _dead(path: Path) -> Iterator[str | None]:
 
 
 def _mark_in(path: Path, lock: int) -> str | None:
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or os.fstat(lock).st_uid != os.geteuid():
-        return None
     try:
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or os.fstat(lock).st_uid != os.geteuid():
+            return None
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except OSError:  # its runner lives, or has removed it meanwhile
         return None
     return os.fsdecode(os.read(lock, _MOST_BYTES)) or None
 

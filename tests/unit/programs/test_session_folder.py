@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -76,3 +77,20 @@ def test_the_directories_of_living_runners_and_what_is_none_stay(place: Path, tm
     end_dead_sessions(grace_seconds=0.0)
     assert not folder.path.exists()
     assert (place / "feedctl-session-none").exists()
+
+
+def test_a_directory_that_its_runner_removes_meanwhile_is_none_of_a_dead_runner(
+    tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, opened = new_folder(tmp_path / "host.log"), os.open
+
+    def removed(path: Path, *how: int) -> int:
+        lock = opened(path, *how)
+        monkeypatch.setattr(os, "open", opened)
+        shutil.rmtree(folder.path)
+        return lock
+
+    monkeypatch.setattr(os, "open", removed)
+    assert end_dead_sessions(grace_seconds=0.0) == frozenset()
+    folder.remove()
+    assert not list(place.iterdir())
