@@ -96,8 +96,10 @@ class ForkServer:
             with ExitStack() as theirs, self._lock:
                 theirs.callback(_close, order, report)
                 requests = self._running(environment)
-                with suppress(OSError):
+                try:
                     socket.send_fds(requests, [request], [order, report, log])
+                except OSError:  # it has ended, or takes nothing: others wait for the lock
+                    self.end()
             if _is_ready(reports):
                 ours.pop_all()
                 return Supervisor(orders, reports)
@@ -120,6 +122,7 @@ class ForkServer:
                     env={**environment, MARK_VARIABLE: "-" * _MARK_BYTES},
                     start_new_session=True,  # Ctrl-C is for the runner, which tells the step in its own time
                 )
+            own.settimeout(_READY_SECONDS)
             own.sendall(code)
             self._requests = own
         return self._requests

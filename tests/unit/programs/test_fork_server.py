@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
+from toolkit.programs import fork_server
 from toolkit.programs.fork_server import ForkServer
 from toolkit.programs.left_over import processes_of
 
@@ -53,6 +56,38 @@ def test_a_supervisor_ends_when_nobody_gives_it_an_order_any_more(tmp_path: Path
     while processes_of(log):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_a_server_that_takes_nothing_any_more_is_ended_and_another_one_started(
+    tmp_path: Path, server: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fork_server, "_READY_SECONDS", 5.0)
+    pairs, socketpair = list[socket.socket](), socket.socketpair
+
+    def noted(family: socket.AddressFamily, kind: socket.SocketKind) -> tuple[socket.socket, socket.socket]:
+        pair = socketpair(family, kind)
+        pairs.append(pair[0].dup())
+        return pair
+
+    monkeypatch.setattr(socket, "socketpair", noted)
+    log = tmp_path / "a.log"
+    with (tmp_path / "errors").open("wb") as errors:
+        with server.supervisor(str(log), ENVIRONMENT, errors.fileno()):
+            (supervisor,) = processes_of(log)
+            os.kill(int(Path(f"/proc/{supervisor}/stat").read_text().rpartition(")")[2].split()[1]), signal.SIGSTOP)
+        with pairs[0] as requests, suppress(BlockingIOError):
+            while True:
+                requests.send(b"of others", socket.MSG_DONTWAIT)
+        started = threading.Thread(target=_start_another, args=(server, log, errors.fileno()), daemon=True)
+        started.start()
+        started.join(30.0)
+        assert not started.is_alive()
+    pairs[1].close()
+
+
+def _start_another(server: ForkServer, log: Path, errors: int) -> None:
+    with server.supervisor(str(log), ENVIRONMENT, errors):
+        pass
 
 
 def test_a_server_that_was_killed_is_started_again_and_its_supervisors_go_on(
