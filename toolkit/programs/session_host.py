@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -87,14 +88,16 @@ class StepSession:
 def _apart(base: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """Return a session with a shared state of its own, as Python's Spark makes the first one."""
     jvm: Any = base._jvm  # noqa: SLF001 - Python's Spark has no way to it
-    find = getattr(SparkSession, "_get_j_spark_session_class", None)
-    java_class = jvm.SparkSession if find is None else find(jvm)
     options = jvm.java.util.HashMap()
     for name, text in settings.items():
         options.put(name, text)
-    made = java_class(base.sparkContext._jsc.sc(), options)  # noqa: SLF001
+    made = _java_class(jvm)(base.sparkContext._jsc.sc(), options)  # noqa: SLF001
     made.sharedState()
     return SparkSession(base.sparkContext, made)
+
+
+def _java_class(jvm: Any) -> Any:  # noqa: ANN401 - Python's Spark has no type for it
+    return getattr(SparkSession, "_get_j_spark_session_class", attrgetter("SparkSession"))(jvm)
 
 
 @contextmanager
@@ -232,6 +235,8 @@ class HostedStep:
                 return
         try:
             with _opened(self._host.session, module.SETTINGS) as session:
+                # This thread has no other: by it Spark 3.5 decides whether a sum that is built here may overflow.
+                _java_class(session._jvm).setActiveSession(session._jsparkSession)  # noqa: SLF001
                 module.answer_in(session, self._check, *self._order["arguments"])
         except OSError as error:
             self._fail("the validation failed", str(error))

@@ -22,7 +22,7 @@ def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 class Context:
-    """A context of which no job is known; what it is asked first waits until it `answers`."""
+    """A context of which no job is known; what it is request first waits until it `answers`."""
 
     def __init__(self, *, answers: bool) -> None:
         self.answering = threading.Event()
@@ -91,6 +91,27 @@ def test_rows_that_are_long_reach_the_runner_in_pieces(program: ModuleType, monk
     assert max(map(len, lines)) < 100_000
     assert "".join(each.get("say", "") for each in facts).endswith("x" * 1_000_000 + "\n")
     assert facts[-1]["ended"]["message"] == ""
+
+
+def test_expressions_of_a_validation_are_built_with_the_settings_of_its_session(
+    program: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = ["the step's"]
+    classes = SimpleNamespace(setActiveSession=seen.append)
+    session = SimpleNamespace(_jvm=None, _jsparkSession="the validation's")
+    own = SimpleNamespace(session=session, release=lambda: None)
+    answering = ModuleType("answering")
+    vars(answering).update(SETTINGS={}, answer_in=lambda *_: seen.append(f"built with {seen[-1]}"))
+    monkeypatch.setattr(program, "StepSession", lambda _base, _settings: own)
+    monkeypatch.setattr(program, "_java_class", lambda _jvm: classes, raising=False)
+    monkeypatch.setitem(sys.modules, "answering", answering)
+    at = host(Context(answers=True))
+    at.is_stopped = False
+    runner, connection = socket.socketpair()
+    with runner, connection:
+        request = {**order(), "path": sys.path[0], "module": "answering", "arguments": []}
+        program.HostedStep(at, request, connection).run()
+    assert seen[1:] == ["the validation's", "built with the validation's"]
 
 
 def test_the_end_is_heard_from_one_who_asks_for_it_and_leaves(program: ModuleType) -> None:
