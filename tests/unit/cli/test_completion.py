@@ -131,7 +131,7 @@ def test_without_a_usable_repo_nothing_is_offered_and_nothing_is_said(own_repo: 
 def test_a_git_configuration_that_names_a_program_starts_none(own_repo: Path, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     git(own_repo, "config", "core.fsmonitor", f"touch {marker}; false")
-    asking = (tab(own_repo, "entity", "status", "clicks", "--cluster", "") for _ in range(5))  # a busy machine is late
+    asking = (tab(own_repo, "entity", "status", "clicks", "--cluster", "") for _ in range(40))  # a busy machine is late
     assert next(offered for offered in asking if offered) == ["primary"]
     assert not marker.exists()
     git(own_repo, "status")
