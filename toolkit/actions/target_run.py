@@ -31,7 +31,7 @@ _TRIES = 3
 _RETRIED = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class TargetRun(Generic[T, I, D]):
     """Works on a target; used by one thread at a time, except for `stop`.
 

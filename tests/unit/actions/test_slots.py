@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -163,6 +165,22 @@ def test_what_found_no_slot_and_is_not_started_by_itself_is_not_yet_done() -> No
     result = Scene(MarkAction(todo={}), unstarted=[(Job(entity="clicks"), full)]).run()
     assert [(each.plan.target.entity, each.plan.waiting) for each in result.targets] == [("clicks", full)]
     assert result.exit_code is ExitCode.NOT_YET
+
+
+def test_a_target_ends_while_another_has_no_plan_yet() -> None:
+    scene, is_planning = Scene(MarkAction(todo={"clicks": 1, "views": 1})), threading.Event()
+
+    def wait(job: Job) -> None:
+        if job.entity == "views":
+            is_planning.wait(10)
+            return
+        is_planning.set()
+        while not (scene.line.given_back or scene.line.is_closed):
+            time.sleep(0.001)
+
+    scene.action.before_plan = wait
+    assert scene.run(parallel=2).exit_code is ExitCode.DONE
+    assert scene.line.given_back == ["views", "clicks"]
 
 
 def test_the_end_of_the_process_ends_what_is_under_way_and_nothing_more_begins() -> None:
