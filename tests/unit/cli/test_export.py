@@ -61,7 +61,8 @@ def test_a_check_shows_what_is_different(feedctl: Feedctl, tmp_path: Path) -> No
 
 def test_the_options_say_otherwise_than_the_environment(feedctl: Feedctl) -> None:
     out = feedctl("export", "cron", *PROD, "--master", "k8s://host", "--deploy-mode", "cluster").out
-    assert out.count("spark-submit --master k8s://host --deploy-mode cluster --queue etl") == 12
+    assert out.count("spark-submit --master k8s://host --deploy-mode cluster --queue etl") == 7
+    assert out.count("{ /opt/feedctl/bin/python /opt/feedctl/entrypoints/retention.py ") == 5
 
 
 def test_a_link_to_a_crontab_stays_a_link(feedctl: Feedctl, tmp_path: Path) -> None:
