@@ -19,7 +19,7 @@ pytest_plugins = ["tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded
 
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=25)
-settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=50)  # of `make test-extended`
+settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=50)  # of `make test-all`
 settings.register_profile("whole", deadline=None, print_blob=True, max_examples=100)  # of `make soak`
 settings.load_profile("quick")
 
