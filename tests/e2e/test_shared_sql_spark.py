@@ -199,7 +199,7 @@ def test_a_stopped_step_is_cancelled_alone_and_the_application_goes_on(site: Spa
     assert application_of(site) == application
 
 
-@pytest.mark.extended
+@pytest.mark.soak
 def test_a_program_that_a_script_leaves_in_the_background_ends_with_its_step(site: SparkSite) -> None:
     script = "SELECT TRANSFORM(id) USING '(sleep 60; touch ${late}) >/dev/null 2>&1 & cat' AS (a STRING) FROM range(1)"
     late = site.directory / "late"
@@ -209,7 +209,7 @@ def test_a_program_that_a_script_leaves_in_the_background_ends_with_its_step(sit
     assert str(late) not in commands
 
 
-@pytest.mark.extended
+@pytest.mark.soak
 def test_an_application_that_does_not_end_a_step_ends_with_it_and_is_replaced(tmp_path: Path, java_home: Path) -> None:
     with opened(tmp_path, java_home) as site:
         call = site.call(DEAF)
@@ -230,7 +230,7 @@ def test_an_application_that_does_not_end_a_step_ends_with_it_and_is_replaced(tm
         assert application_of(site)
 
 
-@pytest.mark.extended
+@pytest.mark.soak
 def test_a_step_whose_runner_is_frozen_is_cancelled_before_another_may_begin(tmp_path: Path, java_home: Path) -> None:
     with opened(tmp_path, java_home) as site:
         application_of(site)
@@ -299,7 +299,7 @@ with opened_engines() as engines:
 """
 
 
-@pytest.mark.extended
+@pytest.mark.soak
 @pytest.mark.parametrize("also", ["runner", "supervisor"])
 def test_after_a_killed_runner_nothing_of_a_step_runs_when_it_is_tried_again(
     tmp_path: Path, java_home: Path, also: str

@@ -20,7 +20,7 @@ from toolkit.replication.targets import CopyRules, ReplicationTarget
 from toolkit.runs.stop import NeverStopped
 from toolkit.storage.hdfs.file_system import HdfsFileSystem, opened
 
-pytestmark = [pytest.mark.slow, pytest.mark.extended]
+pytestmark = [pytest.mark.slow, pytest.mark.soak]
 OLD = {"x/changed": b"old", "x/deep/same": b"same", "x/gone/one": b"old"}
 NEW = {"x/changed": b"newer", "x/deep/same": b"same", "x/deep/new": b"new"}
 _MOST_EFFECTS = 40
