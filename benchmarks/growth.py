@@ -97,6 +97,8 @@ class Growth:
 def measured(case: Case, rounds: int = 1) -> list[Growth]:
     """Return the figures of all contestants, who take turns at each size; of several rounds the quickest."""
     found: Mapping[str, list[Figure]] = {each.name: [] for each in case.contestants}
+    for each in case.contestants:
+        _figure(each, case.sizes[0])  # compiles Python's modules
     for size in case.sizes:
         for each in case.contestants:
             if size <= each.most:

@@ -264,7 +264,7 @@ def _feedctl(prepare: str, *words: str) -> Contestant:
     return Contestant(name=OURS, command=partial(command_of, prepare=prepare, words=words), fine=(0, 1))
 
 
-FILES, RUNS, ENTITIES = (1, 100, 1_000, 10_000), (1, 10_000, 100_000, 1_000_000), (50, 100, 1_000, 10_000)
+FILES, RUNS, ENTITIES = (1, 100, 1_000, 10_000), (1, 10_000, 100_000, 1_000_000), (100, 1_000, 10_000)
 LOCAL = (
     Case(
         action="retention: a tenth of a feed's instances go",
