@@ -18,7 +18,7 @@ LINEAR = 1.15
 """Exponents up to this are linear: figures of one run scatter."""
 _NOISE_SECONDS = 0.15
 Command = Callable[[Path, int], list[str]]
-"""What a process needs, made in an empty folder for a size; returns its command."""
+"""Prepare an empty folder for a size, and return the command of the process."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

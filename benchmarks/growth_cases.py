@@ -1,4 +1,4 @@
-"""What `bench_growth.py` measures: work of each size on this machine's disks, with catalog and ledger in SQLite."""
+"""Cases of `bench_growth.py` that run on local disks, with catalog and ledger in SQLite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What feedctl has to reach beside others, and whether it does; and how all figures are printed."""
+"""Goals of replication beside its peers, and the report of all figures."""
 
 from __future__ import annotations
 

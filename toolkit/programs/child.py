@@ -18,7 +18,7 @@ from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
 from toolkit.programs.fork_server import Supervisor, fork_server
 from toolkit.programs.left_over import MARK_VARIABLE, TAG_VARIABLE, end_processes
-from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepMark
+from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepMark, ignore_mark
 from toolkit.programs.step_log import last_line, private, tag_of
 
 _LOG = logging.getLogger(__name__)
@@ -131,7 +131,7 @@ class _Watch:
 
     def _stop(self) -> None:
         """End the step, whatever goes wrong on the way: only the wait for a supervisor that works has an end."""
-        self._started = _ignored
+        self._started = ignore_mark
         self._supervisor.give_no_more_orders()
         deadline = time.monotonic() + self._call.grace_seconds + _PATIENCE_SECONDS
         while time.monotonic() < deadline and self._listen(_LOOK_SECONDS):
@@ -223,7 +223,3 @@ def secret_lines(program: Program) -> list[str]:
     """Return the texts that stay out of the log of a program."""
     lines = {line.strip() for text in program.secrets.values() for line in text.splitlines()}
     return [line for line in lines if len(line) >= _SHORTEST_SECRET]
-
-
-def _ignored(_mark: StepMark) -> None:
-    """Tell no one: the step is being ended."""

@@ -70,6 +70,10 @@ class StepMark:
     application: str | None = None
 
 
+def ignore_mark(_mark: StepMark) -> None:
+    """Ignore a mark: it is recorded elsewhere, or the step ends with this process."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepEnd:
     """End of a step.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from toolkit.errors import Failed
 from toolkit.programs.child import Program, run_program
-from toolkit.programs.port import StepCall, StepEnd, StepMark
+from toolkit.programs.port import StepCall, StepEnd, ignore_mark
 from toolkit.programs.session_folder import end_dead_sessions, new_folder
 
 _LOOK_SECONDS = 0.05
@@ -141,7 +141,7 @@ class SharedSession:
 
     def _run(self) -> None:
         try:
-            self.end = run_program(self.made, self.call, _ignored, self._check)
+            self.end = run_program(self.made, self.call, ignore_mark, self._check)
         except _Over:
             self.end = StepEnd(exit_code=None, message="was ended")
         except OSError as error:
@@ -159,7 +159,3 @@ class SharedSession:
             self.close()
         if self._ends_at is not None and time.monotonic() >= self._ends_at:
             raise _Over
-
-
-def _ignored(_mark: StepMark) -> None:
-    """Each step tells of the application."""

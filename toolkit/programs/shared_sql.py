@@ -29,7 +29,7 @@ from toolkit.entities import SparkAttributes, SparkSessionUse
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
 from toolkit.programs.child import Program, masked, secret_lines
-from toolkit.programs.port import OUTLETS, StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.port import OUTLETS, StepCall, StepEnd, StepEngine, StepMark, ignore_mark
 from toolkit.programs.shared_session import SharedSession
 from toolkit.programs.spark_sql import script_statements, with_own_python
 from toolkit.programs.step_log import forget_session, note_session, private, session_log, session_tag, tag_of
@@ -121,7 +121,7 @@ class SharedSqlEngine(StepEngine):
         except (InvalidInput, OSError):
             return None, False
         try:
-            end = _SharedStep(session=session, call=call, started=_ignored, order=order).run(check)
+            end = _SharedStep(session=session, call=call, started=ignore_mark, order=order).run(check)
             return end, session.is_over
         finally:
             self._release(session)
@@ -290,10 +290,6 @@ def _process_of(call: StepCall) -> tuple[str, str]:
     """Return the names of the process and the cluster of a step."""
     place = call.log.parents[2]
     return place.parent.name, place.name
-
-
-def _ignored(_mark: StepMark) -> None:
-    """Nobody looks for a validation: it ends with its runner."""
 
 
 def _attempted(call: StepCall) -> tuple[Path, str]:

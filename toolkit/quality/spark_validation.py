@@ -20,7 +20,7 @@ from toolkit.entities import Engine, SparkAttributes, Workflow
 from toolkit.entities.suite_code import code_in
 from toolkit.errors import Failed
 from toolkit.programs.log_folder import UnsafeLog, begin_log
-from toolkit.programs.port import StepCall, StepEngine, StepMark
+from toolkit.programs.port import StepCall, StepEngine, ignore_mark
 from toolkit.programs.spark_submit import SparkSubmitEngine
 from toolkit.programs.step_environment import step_environment
 from toolkit.programs.step_log import NoPlaceForLogs, log_directory
@@ -80,7 +80,7 @@ class SparkValidation:
         try:
             engine = self.shared if self.shared is not None and may_share(question) else self.engine
             with as_file(files("toolkit.quality") / "spark_job.py") as program:
-                end = engine.run(self._call(folder, program), _ignored, check_time)
+                end = engine.run(self._call(folder, program), ignore_mark, check_time)
         except _OverBudget:
             why = f"it was not validated within its budget of {budget_seconds:g} seconds, and the process was ended"
             raise NoValidatorAnswer(why=why + self._kept(folder, question)) from None
@@ -137,7 +137,3 @@ def _with_own_python(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _log(folder: Path) -> Path:
     return folder / "validation.log"
-
-
-def _ignored(_mark: StepMark) -> None:
-    """No recovery is needed: the child ends with this process."""
