@@ -23,6 +23,7 @@ from toolkit.process_runner.late_checks import CheckedInstance, DueCheck, DueChe
 from toolkit.process_runner.late_runs import late_line
 from toolkit.process_runner.selection import ProcessSelection
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+from toolkit.programs.opening import opened_engines, shared_of
 from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
@@ -62,14 +63,14 @@ def check_late(
     own: LateCheckOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> ProcessResult:
     """A check for late data, from the options to the result; arguments and errors are those of `run_action`."""
-    options_of_process = ProcessOptions(selection=own.selection, due=own.due)
+    of_process = ProcessOptions(selection=own.selection, due=own.due)
+    with opened_engines() as engines:
 
-    def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        return LateWiring(own=options_of_process, context=context, clock=clock).wired()
+        def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
+            return LateWiring(own=of_process, context=context, clock=clock, engines=engines).wired()
 
-    result = run_action(
-        options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, options_of_process)
-    )
+        affected, hosts = partial(affected_by, of_process), shared_of(engines)
+        result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=affected, hosts=hosts)
     return replace(result, action=NAME)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
-from toolkit.programs.opening import ENGINES, end_left_over, opened_engines, shared_of
+from toolkit.programs.opening import end_left_over, opened_engines, shared_of
 from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
 from toolkit.storage import RealPlaces
@@ -130,7 +130,7 @@ class ProcessWiring:
     own: ProcessOptions
     context: ActionContext
     clock: Clock
-    engines: Mapping[Engine, StepEngine] = field(default_factory=lambda: ENGINES)
+    engines: Mapping[Engine, StepEngine]
 
     def wired(self) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
         """The action, and whose turn it is."""

@@ -21,6 +21,7 @@ from toolkit.planning.trigger_rules import TriggerRules
 from toolkit.process_runner.due import queue_of_due
 from toolkit.process_runner.selection import ProcessSelection, sites, unsupported
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem
+from toolkit.programs.opening import opened_engines, shared_of
 from toolkit.triggers.apply import TriggerDecider
 from toolkit.triggers.consumer import TriggerConsumer
 
@@ -86,13 +87,14 @@ def run_triggers(
     of_process = ProcessOptions(selection=own.selection, due=True)
     wired: list[TriggerWiring] = []
 
-    def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
-        wired.append(TriggerWiring(own=of_process, options=own, context=context, clock=clock))
-        return wired[0].wired()
+    with opened_engines() as engines:
 
-    result = run_action(
-        options, clock, process, progress, wire, Area.PROCESS, affected=partial(affected_by, of_process)
-    )
+        def wire(context: ActionContext) -> Wired[ProcessTarget, StepItem, ProcessDetail]:
+            wired.append(TriggerWiring(own=of_process, options=own, context=context, clock=clock, engines=engines))
+            return wired[0].wired()
+
+        affected, hosts = partial(affected_by, of_process), shared_of(engines)
+        result = run_action(options, clock, process, progress, wire, Area.PROCESS, affected=affected, hosts=hosts)
     return replace(result, action=NAME).with_notes(*(note for each in wired for note in each.notes))
 
 
