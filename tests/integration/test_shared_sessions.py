@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.databases.ledgers import make_ledger
-from tests.integration.process_runs import KEYS
+from tests.integration.process_runs import KEYS, Runs
 from tests.integration.test_late_check import LATE, Lateness
 from tests.integration.trigger_runs import TriggerRuns
 from tests.unit.programs.shared_site import HOST
@@ -46,6 +46,23 @@ def test_instances_that_updates_start_share_an_application(tmp_path: Path) -> No
     code, result = runs.pass_by()
     assert (code, [status for _, _, status in runs.reports()]) == (0, ["succeeded"] * 2), result
     assert hosts(tmp_path) == ["report"]
+
+
+@pytest.mark.parametrize("groups", ["[]", "[[report, count]]"])
+def test_processes_share_an_application_where_the_repo_says_so(tmp_path: Path, groups: str) -> None:
+    runs = Runs(directory=tmp_path)
+    runs.write(SQL)
+    repo, processes = tmp_path / "repo/repo.yaml", tmp_path / "repo/processes"
+    repo.write_text(f"{repo.read_text()}shared_sessions: {groups}\n")
+    count = (processes / "count.yaml").read_text().replace("feed: counts, ", "feed: counts, allow_empty: true, ")
+    (processes / "count.yaml").write_text(count)
+    without_outputs = "".join(each for each in count.splitlines(keepends=True) if not each.startswith("outputs:"))
+    (processes / "report.yaml").write_text(without_outputs.replace("name: count", "name: report"))
+    (tmp_path / "repo/workflows/report.sql").write_text("SELECT 1")
+    runs.fill(KEYS[0])
+    code, result = runs.run("--due", "--all")
+    assert (code, [status for _, _, status in runs.statuses()]) == (0, ["succeeded"] * 2), result
+    assert hosts(tmp_path) == (["count", "report"] if groups == "[]" else ["report"])
 
 
 def test_instances_of_late_data_share_an_application(tmp_path: Path) -> None:

@@ -139,6 +139,7 @@ class ProcessWiring:
             root=Path(self.context.snapshot.root).absolute(),
             variables=self.context.variables,
             ledger="" if ledger is None else identity_of(ledger),
+            settings=self.context.repository.settings,
         )
         place = here.reading(path for site in self.sites for path in files_of(site.process))
         candidates = [each.target for queue in self.slots.queues for each in queue.candidates]
@@ -158,6 +159,7 @@ class ProcessWiring:
                 cluster=target.site.cluster,
                 workflow=target.site.process.workflow,
                 environment=place.variables,
+                session_owner=place.session_owner(target.entity),
             ),
         )
         return Wired(

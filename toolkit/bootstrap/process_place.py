@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from toolkit.entities.repo import RepoSettings
 from toolkit.errors import InvalidInput
 from toolkit.process_runner.calls import Workplace
 from toolkit.programs.log_folder import begin_log
@@ -48,12 +49,14 @@ class LocalPlace(Workplace):
         root: of the config repo.
         variables: of this process.
         ledger: the identity of the ledger, which is in the paths of logs; empty: without a ledger no step runs.
+        settings: of the config repo.
         read: what files of the config repo were when it was read, by path; None: there was none.
     """
 
     root: Path
     variables: Mapping[str, str]
     ledger: str
+    settings: RepoSettings = field(default_factory=RepoSettings)
     read: Mapping[str, FileMark | None] = field(default_factory=dict, repr=False)
 
     def reading(self, paths: Iterable[str]) -> LocalPlace:
@@ -100,6 +103,10 @@ class LocalPlace(Workplace):
             step=step,
         )
         return step_log(log_directory(self.variables), name)
+
+    @override
+    def session_owner(self, process: str) -> str | None:
+        return self.settings.session_owner(process)
 
     @override
     def begin_log(self, log: Path) -> None:

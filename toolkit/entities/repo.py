@@ -80,6 +80,7 @@ class RepoSettings:
             write the ledger.
         trusted_links: paths of symbolic links on local disks that the base of a location may be, or be reached
             through, of any owner.
+        shared_sessions: names of processes, in groups whose steps of SQL use the same Spark applications.
     """
 
     name: str | None = None
@@ -102,6 +103,11 @@ class RepoSettings:
     datasets: tuple[Dataset, ...] = ()
     admins: tuple[str, ...] = ()
     trusted_links: tuple[str, ...] = ()
+    shared_sessions: tuple[tuple[str, ...], ...] = ()
+
+    def session_owner(self, process: str) -> str | None:
+        """Return the first process of the group that a process is in; None: it is in none."""
+        return next((group[0] for group in self.shared_sessions if process in group), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,9 +1,10 @@
 """Loads repo.yaml, the environments, the defaults and the holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolkit.entities.checks.datasets import dataset_findings
+from toolkit.entities.checks.shared_sessions import session_findings
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.holds import Hold, Holds
@@ -14,7 +15,14 @@ from toolkit.entities.parsing import ParsedFiles, layer_problems, part_of
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import Environment, RepoSettings, Schedules
 from toolkit.entities.schema_store import Form, SchemaName
-from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, REPO_FILE, environment_name
+from toolkit.entities.source_files import (
+    DEFAULTS_NAME,
+    HOLDS_FILE,
+    REPO_FILE,
+    entity_kind,
+    entity_name,
+    environment_name,
+)
 from toolkit.entities.structure import structure
 from toolkit.entities.validation import is_valid, placed, schema_findings
 from toolkit.entities.violation import Violation
@@ -53,13 +61,13 @@ def load_settings(parsed: ParsedFiles, files: Mapping[str, bytes], wanted: str |
     environments = {name: _environment(name, layer) for name, layer in _environment_layers(parsed).items()}
     own = RepoSettings() if usable is None else _settings([usable])
     problems.extend(_listing_problems(own, usable, files))
-    problems.extend(_dataset_problems(own, usable))
+    problems.extend(_own_problems(own, usable, files))
     name = own.default_environment if wanted is None else wanted
     if wanted is not None and wanted not in {environment_name(file) for file in files}:
         raise UnknownName(what="environment", name=wanted, known=environments)
     chosen = environments.get(name) if name is not None else None
     return LoadedSettings(
-        settings=_with_overlay(own, usable, parsed, chosen, problems),
+        settings=_with_overlay(own, usable, parsed, files, chosen, problems),
         environment=chosen,
         environments=environments,
         layers=_environment_layers(parsed),
@@ -98,6 +106,7 @@ def _with_overlay(
     own: RepoSettings,
     base: Layer | None,
     parsed: ParsedFiles,
+    files: Iterable[str],
     chosen: Environment | None,
     problems: list[ConfigProblem],
 ) -> RepoSettings:
@@ -110,16 +119,23 @@ def _with_overlay(
     merged = merge_layers(layers)
     found = [placed(each, layers, merged) for each in schema_findings(SchemaName.REPO, Form.MERGED, merged)]
     laid_over = None if found else _settings(layers)
-    if laid_over is not None and laid_over.datasets != own.datasets:
-        found = [placed(each, layers, merged) for each in dataset_findings(laid_over.datasets)]
+    if laid_over is not None and laid_over != own:
+        found = [placed(each, layers, merged) for each in _own_findings(laid_over, files)]
     problems.extend(found)
     return own if found or laid_over is None else laid_over
 
 
-def _dataset_problems(settings: RepoSettings, base: Layer | None) -> Iterator[ConfigProblem]:
+def _own_problems(settings: RepoSettings, base: Layer | None, files: Iterable[str]) -> Iterator[ConfigProblem]:
     if base is not None:
-        for finding in dataset_findings(settings.datasets):
+        for finding in _own_findings(settings, files):
             yield placed(finding, [base], merge([base.document]))
+
+
+def _own_findings(settings: RepoSettings, files: Iterable[str]) -> Iterator[Violation]:
+    yield from dataset_findings(settings.datasets)
+    if settings.shared_sessions:
+        processes = {entity_name(file) for file in files if entity_kind(file) is Kind.PROCESS}
+        yield from session_findings(settings.shared_sessions, processes)
 
 
 def _repo_problems(base: Layer | None, files: Mapping[str, bytes]) -> Iterator[ConfigProblem]:

@@ -47,6 +47,10 @@ class Workplace(Protocol):
         """
         ...
 
+    def session_owner(self, process: str) -> str | None:
+        """Return the process whose Spark applications the steps of SQL of a process may share; None: their own."""
+        ...
+
     def begin_log(self, log: Path) -> None:
         """Create the file of a log anew, for this user alone.
 
@@ -119,6 +123,7 @@ def step_call(
         variables=place.variables,
         directory=place.directory,
         log=log,
+        session_owner=place.session_owner(site.process.name),
     )
 
 

@@ -49,6 +49,7 @@ def end_left_over(
     cluster: Cluster,
     workflow: Workflow,
     environment: Mapping[str, str],
+    session_owner: str | None = None,
     grace_seconds: float = GRACE_SECONDS,
 ) -> frozenset[int]:
     """End what a dead runner left of a step on this machine, its application too; returns when it is gone.
@@ -62,6 +63,7 @@ def end_left_over(
         cluster: that the step ran on.
         workflow: that it belongs to.
         environment: as the step would get it.
+        session_owner: see `StepCall`.
         grace_seconds: between asking its processes to end and ending them.
 
     Returns:
@@ -73,7 +75,8 @@ def end_left_over(
     logged = _application(mark)
     named = mark.application or logged or ""
     if named.startswith("application_"):
-        end_tagged(tag_of(mark.log), session_tag(mark.log), named=named, environment=environment)
+        shared_tag = session_tag(mark.log, session_owner)
+        end_tagged(tag_of(mark.log), shared_tag, named=named, environment=environment)
     elif logged:
         master, _ = where(cluster, workflow)
         end_application(logged, master=master, environment=environment)

@@ -39,6 +39,7 @@ class StepCall:
         quiet_seconds: so long the step goes on while nothing is heard of a runner that lives, but is frozen: less than
             its lease lasts. None: for ever.
         grace_seconds: between asking the step's processes to end and ending them.
+        session_owner: name of the process whose shared Spark applications the step may use; None: those of its own.
     """
 
     step: str
@@ -55,6 +56,7 @@ class StepCall:
     log: Path
     quiet_seconds: float | None = None
     grace_seconds: float = GRACE_SECONDS
+    session_owner: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

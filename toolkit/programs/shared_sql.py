@@ -1,8 +1,8 @@
-"""The engine `spark_sql` with `spark: {session: shared}`: steps of a process share an application (ADR 0075).
+"""The engine `spark_sql` with `spark: {session: shared}`: steps of a process, or of a group, share an application.
 
 What a step says goes through its runner into its own log, without secrets. A step that is stopped is cancelled by its
 tag, and its application ends with all that runs on it when that takes too long: no step is tried again while a task of
-its last attempt runs.
+its last attempt runs (ADR 0075).
 """
 
 from __future__ import annotations
@@ -32,7 +32,15 @@ from toolkit.programs.child import Program, masked, secret_lines
 from toolkit.programs.port import OUTLETS, StepCall, StepEnd, StepEngine, StepMark, ignore_mark
 from toolkit.programs.shared_session import SharedSession
 from toolkit.programs.spark_sql import script_statements, with_own_python
-from toolkit.programs.step_log import forget_session, note_session, private, session_log, session_tag, tag_of
+from toolkit.programs.step_log import (
+    forget_session,
+    note_session,
+    private,
+    session_folder,
+    session_log,
+    session_tag,
+    tag_of,
+)
 from toolkit.programs.submission import may_share, submission
 from toolkit.programs.supervisor import BoundedLog, Voice
 from toolkit.programs.variables import secret_variables
@@ -298,25 +306,27 @@ def _attempted(call: StepCall) -> tuple[Path, str]:
 
 
 def _key(call: StepCall) -> object:
-    """Return what two steps must have in common to share an application: the process, and all that starts it.
+    """Return what two steps must have in common to share an application: whose it is, and all that starts it.
 
     Raises:
         InvalidInput: a secret is not there.
     """
     shared = _shared_call(call, call.log)
-    settings = (shared.workflow.spark, shared.workflow.lib, shared.workflow.secrets, shared.cluster, shared.directory)
+    workflow = shared.workflow
+    settings = (workflow.spark, workflow.lib, workflow.secrets, shared.cluster, shared.directory, shared.properties)
     variables = {**shared.environment, **secret_variables(call)}
-    return call.log.parents[2], repr(settings), tuple(shared.properties.items()), tuple(sorted(variables.items()))
+    return session_folder(call.log, call.session_owner), repr(settings), tuple(sorted(variables.items()))
 
 
 def _begun(call: StepCall) -> SharedSession:
     token = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(4)}"
-    shared = _shared_call(call, session_log(call.log, token))
+    shared = _shared_call(call, session_log(call.log, token, call.session_owner))
 
     def program(place: Path) -> Program:
         for name in _HOST:  # beside each other, also where feedctl is a zip file
             place.with_name(name).write_bytes((files(__package__) / name).read_bytes())
-        made = submission(shared, str(place.with_name(_HOST[0])), (str(place),), tag=session_tag(call.log))
+        tag = session_tag(call.log, call.session_owner)
+        made = submission(shared, str(place.with_name(_HOST[0])), (str(place),), tag=tag)
         made = with_own_python(made, shared.environment)
         return replace(made, variables={**made.variables, "PYSPARK_PIN_THREAD": "true"})
 

@@ -102,20 +102,37 @@ def tag_of(log: Path) -> str:
 _SESSIONS = "session"
 
 
-def session_log(log: Path, token: str) -> Path:
+def session_folder(log: Path, owner: str | None) -> Path:
+    """Return the folder of the applications that a step may share.
+
+    Args:
+        log: of the step.
+        owner: process that they are named after; None: that of the step.
+    """
+    own = log.parents[2]
+    return (own if owner is None else own.parents[1] / owner / own.name) / _SESSIONS
+
+
+def session_log(log: Path, token: str, owner: str | None) -> Path:
     """Return the log of an application that steps share, which is a mark of its processes as that of a step is.
 
     Args:
         log: of one of the steps.
-        token: name that no other application of this process on this cluster has.
+        token: name that no other application of this owner on this cluster has.
+        owner: see `session_folder`.
     """
-    return log.parents[2] / _SESSIONS / token / "host.log"
+    return session_folder(log, owner) / token / "host.log"
 
 
-def session_tag(log: Path) -> str:
-    """Return the tag on YARN of all shared applications of the process and cluster of a step: any machine can tell."""
-    place = "/".join([each for each in log.parts if each != "/"][-MARK_NAMES:][:-3])
-    return f"feedctl-{hashlib.sha256(os.fsencode(f'{place}/{_SESSIONS}')).hexdigest()[:32]}"
+def session_tag(log: Path, owner: str | None) -> str:
+    """Return the tag on YARN of all shared applications that a step may use: any machine can tell.
+
+    Args:
+        log: of the step.
+        owner: see `session_folder`.
+    """
+    place = "/".join(session_folder(log, owner).parts[2 - MARK_NAMES :])
+    return f"feedctl-{hashlib.sha256(os.fsencode(place)).hexdigest()[:32]}"
 
 
 def note_session(log: Path, shared: Path) -> None:
@@ -124,7 +141,8 @@ def note_session(log: Path, shared: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    private(_session_file(log)).write_text(shared.parent.name, encoding="utf-8")
+    name = f"{shared.parents[3].name}/{shared.parent.name}"
+    private(_session_file(log)).write_text(name, encoding="utf-8")
 
 
 def forget_session(log: Path) -> None:
@@ -136,10 +154,10 @@ def noted_session(log: Path) -> Path | None:
     """Return the log of the application that a step ran on when its runner died; None: none is noted."""
     try:
         with os.fdopen(opened_log(_session_file(log)), encoding="utf-8", errors="replace") as file:
-            token = file.read(_END_BYTES)
+            owner, _, token = file.read(_END_BYTES).partition("/")
     except (OSError, UnsafeLog):
         return None
-    return session_log(log, token) if is_name(token) else None
+    return session_log(log, token, owner) if is_name(owner) and is_name(token) else None
 
 
 def _session_file(log: Path) -> Path:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.entities.config_repo import CLUSTER, problems, repository, rules
+from tests.unit.entities.config_repo import CLUSTER, PROCESS, problems, repository, rules
 from toolkit.el import parse_instant
 from toolkit.entities import UnknownName
 from toolkit.entities.repo import Schedules
@@ -193,6 +193,19 @@ def test_links_that_may_be_followed_are_named_by_their_whole_path() -> None:
     for wrong in ("data", "/data/", "/", '""'):
         (found,) = problems({"repo.yaml": f"trusted_links: [{wrong}]\n"})
         assert found.startswith("repo.yaml:1:17: bad-value: trusted_links[0]: "), found
+
+
+def test_groups_of_processes_that_share_sessions_are_those_of_the_environment() -> None:
+    texts = {
+        **ENVIRONMENTS,
+        "processes/a.yaml": PROCESS.replace("clicks_hourly", "a", 1),
+        "processes/b.yaml": PROCESS.replace("clicks_hourly", "b", 1),
+        "environments/prod.yaml": "repo: {shared_sessions: [[b, a]]}\n",
+    }
+    settings = {name: repository(texts, name).settings for name in ("dev", "prod")}
+    assert {name: each.session_owner("a") for name, each in settings.items()} == {"dev": None, "prod": "b"}
+    texts["environments/prod.yaml"] = "repo: {shared_sessions: [[a, b], [a, c]]}\n"
+    assert [each.partition(": ")[2].partition(":")[0] for each in problems(texts, "prod")] == ["bad-session-group"] * 2
 
 
 def test_an_environment_has_a_ledger_of_its_own() -> None:

@@ -54,6 +54,24 @@ def test_another_process_setting_or_secret_is_another_application(site: SharedSi
     assert len({*found, site.ran(workflow=secret)}) == 6
 
 
+def test_processes_of_a_group_share_an_application_and_each_step_notes_whose_it_is(site: SharedSite) -> None:
+    first = site.ran(process="a", session_owner="a")
+    assert [site.ran(process=name, session_owner="a") for name in ("b", "c")] == [first, first]
+    (ours,) = site.hosts
+    call = site.call("hang", process="b", session_owner="a")
+    seen: list[Path | None] = []
+
+    def check() -> None:
+        if call.log.exists() and "ran hang" in call.log.read_text():
+            seen.append(noted_session(call.log))
+            raise Stopped(reason="received SIGTERM")
+
+    with pytest.raises(Stopped):
+        site.run(call, check)
+    assert (seen, ours.parents[3].name) == ([ours], "a")
+    assert first not in {site.ran(process="b"), site.ran(process="b", session_owner="c")}
+
+
 @pytest.mark.parametrize(
     "spark",
     [

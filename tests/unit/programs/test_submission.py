@@ -66,12 +66,13 @@ def run(call: StepCall) -> StepEnd:
     return ENGINES[call.engine].run(call, lambda _mark: None, never)
 
 
-def left_over(call: StepCall, application: str | None = None) -> frozenset[int]:
+def left_over(call: StepCall, application: str | None = None, session_owner: str | None = None) -> frozenset[int]:
     return end_left_over(
         StepMark(log=call.log, application=application),
         cluster=call.cluster,
         workflow=call.workflow,
         environment=call.environment,
+        session_owner=session_owner,
         grace_seconds=1.0,
     )
 
@@ -232,23 +233,26 @@ def test_of_a_dead_runner_only_what_yarn_has_under_the_tag_of_the_step_is_ended(
     assert left_over(call, None if in_log else NAMED) == frozenset()
 
     requested = ["yarn", "application", "-list", "-appTags", tag_of(call.log)]
-    shared = [] if listed else [[*requested[:-1], session_tag(call.log)]]
+    shared = [] if listed else [[*requested[:-1], session_tag(call.log, None)]]
     assert calls(site) == [requested, *shared, *([*KILL, each] for each in listed)]
 
 
-def test_of_a_dead_runner_the_shared_application_is_ended_that_the_ledger_names_and_no_other(site: Path) -> None:
-    """The next run may be on another machine, which knows the tag of the process alone."""
+@pytest.mark.parametrize("owner", [None, "first"])
+def test_of_a_dead_runner_the_shared_application_is_ended_that_the_ledger_names_and_no_other(
+    site: Path, owner: str | None
+) -> None:
+    """The next run may be on another machine, which knows the tags of the process and of its group alone."""
     log = site / "logs" / "ledger" / "count" / "primary" / "2026-03-01T00:00Z" / "7" / "count.log"
     call = spark_call(site, cluster=YARN, log=log)
     (site / "listed").write_text("")
-    (site / f"listed-{session_tag(log)}").write_text(f"application_1700000000000_0043\tx\n{NAMED}\tcount\n")
+    (site / f"listed-{session_tag(log, owner)}").write_text(f"application_1700000000000_0043\tx\n{NAMED}\tcount\n")
 
-    assert left_over(call, NAMED) == frozenset()
+    assert left_over(call, NAMED, session_owner=owner) == frozenset()
 
     assert calls(site)[2:] == [[*KILL, NAMED]]
     again = log.parents[2] / "2026-03-01T01:00Z" / "8" / "count.log"
     other = log.parents[3] / "backup" / "2026-03-01T00:00Z" / "7" / "count.log"
-    assert session_tag(again) == session_tag(log) != session_tag(other)
+    assert session_tag(again, owner) == session_tag(log, owner) != session_tag(other, owner)
 
 
 def test_tags_of_an_entity_are_kept_beside_that_of_the_step(site: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from posixpath import normpath
 
 from toolkit.config_source import Snapshot
-from toolkit.entities import Engine, Pointer, Process, SparkAttributes
+from toolkit.entities import Engine, Pointer, Process, SparkAttributes, SparkSessionUse
 from toolkit.entities.nearest import did_you_mean
+from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
 from toolkit.planning.step_settings import unawaited
@@ -90,7 +92,54 @@ def unawaited_application(context: LintContext) -> Iterator[Hit]:
             )
 
 
+def unshared_session(context: LintContext) -> Iterator[Hit]:
+    """Processes of a group can share an application, and belong to one owner."""
+    processes = context.repository.processes
+    for number, group in enumerate(context.repository.settings.shared_sessions):
+        members = [(index, processes[name]) for index, name in enumerate(group) if name in processes]
+        for index, process in members:
+            for found, hint in _obstacles(process, members[0][1]):
+                yield Hit(
+                    subject=REPO_FILE,
+                    pointer=("shared_sessions", number, index),
+                    message=f"{process.name} {found}",
+                    hint=hint,
+                    related=(process.name,),
+                )
+
+
+def _obstacles(process: Process, first: Process) -> Iterator[tuple[str, str]]:
+    """Yield why a process of a group shares no application with the first one, or should not, with a hint."""
+    if Engine.SPARK_SQL not in {process.workflow.engine, *(each.engine for each in process.workflow.steps)}:
+        yield "has no step of the engine spark_sql: it uses no shared application", "remove it from the group"
+        return
+    spark = process.workflow.spark or SparkAttributes()
+    if spark.session is SparkSessionUse.OWN or spark.mode == "cluster":
+        own = "mode: cluster" if spark.mode == "cluster" else "session: own"
+        yield f"has an application for each step, by `{own}`", "remove one of the two"
+    elif differing := [name for name, value in _shared(process).items() if value != _shared(first)[name]]:
+        found = f"differs from {first.name} in {', '.join(differing)}, so that they share no application"
+        yield found, "give both the same, or remove it from the group"
+    if process.owner != first.owner:
+        found = f"is owned by {process.owner or 'nobody'}, and {first.name} by {first.owner or 'nobody'}"
+        yield f"{found}: steps on one application can reach each other", "let a group have one owner"
+
+
+def _shared(process: Process) -> Mapping[str, object]:
+    """Return what processes must have in common to share an application, by its place in their files."""
+    spark = replace(process.workflow.spark or SparkAttributes(), session=None)
+    queue = {f"properties.{name}": process.properties.get(name) for name in ("queueName", "jobPriority")}
+    return {
+        "clusters": sorted(each.name for each in process.clusters),
+        "workflow.spark": spark,
+        "workflow.lib": process.workflow.lib,
+        "workflow.secrets": process.workflow.secrets,
+        **queue,
+    }
+
+
 CHECKS: Mapping[str, Check] = {
     "missing-workflow": missing_workflow,
     "unawaited-application": unawaited_application,
+    "unshared-session": unshared_session,
 }
