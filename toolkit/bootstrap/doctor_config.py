@@ -60,7 +60,8 @@ def config_found(repo: RepoRequest, now: datetime) -> ConfigFound:
         kind = warning if repo.config_repo is None else failed
         return ConfigFound(findings=(kind(found, todo=todo or "name one with --config-repo"),))
     if problems:
-        about = failed(f"{snapshot.id}: {len(problems)} problems", todo="see feedctl lint")
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        about = failed(f"{snapshot.id}: {count}", todo="see feedctl lint")
     else:
         named = repository.environment
         about = ok(f"{snapshot.id}, {'no environment' if named is None else f'environment {named.name}'}")

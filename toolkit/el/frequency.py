@@ -71,7 +71,8 @@ class Frequency:
         """
         name = _match(_NAME, text, 0)
         if name not in list(Unit):
-            raise ElError(text=text, position=0, found=name or text, expected=f"one of {', '.join(Unit)}")
+            expected = " or ".join(f"{each}(N)" for each in Unit)
+            raise ElError(text=text, position=0, found=name or text, expected=expected)
         position = _skip(text, len(name), "(")
         count = _match(_COUNT, text, position)
         if not count:

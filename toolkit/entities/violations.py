@@ -10,11 +10,11 @@ from jsonschema import Draft202012Validator, FormatChecker
 from toolkit.el import ElError
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.formats import FORMATS
-from toolkit.entities.nearest import did_you_mean, suggestion
+from toolkit.entities.nearest import did_you_mean, nearest, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
 from toolkit.entities.schema_store import NESTING, Form, SchemaName, inlined, schema
-from toolkit.entities.value_hints import value_hint
+from toolkit.entities.value_hints import value_hint, without_unit
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
@@ -120,8 +120,10 @@ _CONDITIONS = frozenset({"all", "any"})
 
 
 def _missing_keys(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
+    known: Mapping[str, Any] = error.schema.get("properties", {})
+    misspelt = {name for key in error.instance if key not in known for name in nearest(key, known)[:1]}
     for key in error.validator_value:
-        if key not in error.instance:
+        if key not in error.instance and key not in misspelt:  # else `unknown-key` says what to write
             yield Violation(
                 pointer=pointer,
                 rule="missing-key",
@@ -139,13 +141,43 @@ def _meaning(schema: Mapping[str, Any], key: str) -> str:
 def _wrong_type(error: _Violation, document: Document, pointer: Pointer) -> Iterator[Violation]:
     wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
     expected = " or ".join(_TYPE_NAMES[each] for each in wanted if each != "null")
-    quotable = "string" in wanted and isinstance(error.instance, int | float)
     yield Violation(
         pointer=pointer,
         rule="wrong-type",
         message=f"{path_text(document, pointer)}: found {_described(error.instance)}, expected {expected}",
-        hint="put quotes around it" if quotable else "",
+        hint=_type_hint(error, wanted),
     )
+
+
+def _type_hint(error: _Violation, wanted: Sequence[str]) -> str:
+    """Return what to write instead of a value of another type."""
+    found = error.instance
+    if "string" in wanted and isinstance(found, int | float):
+        is_count = error.schema.get("format") == "frequency" and isinstance(found, int) and found > 0
+        return without_unit(str(found)) if is_count else "put quotes around it"
+    if isinstance(found, str):
+        return _hint_for_text(found, wanted, error.schema)
+    if "array" in wanted and isinstance(found, Mapping):
+        return "write a list: each item begins with '- '"
+    return ""
+
+
+def _hint_for_text(found: str, wanted: Sequence[str], schema: Mapping[str, Any]) -> str:
+    meant = _BOOLEANS.get(found.casefold()) if "boolean" in wanted else None
+    if meant is not None:
+        return f"did you mean {meant}?"
+    if {"integer", "number"} & set(wanted) and found.isdecimal():
+        return "remove the quotes"
+    if "array" in wanted:
+        return "write a list: [..., ...], or a line for each item that begins with '- '"
+    if "object" in wanted and schema.get("properties"):
+        keys = sorted(schema["properties"], key=lambda key: key not in schema.get("required", ()))
+        return f"write a mapping with keys such as {', '.join(keys[:_SHOWN_KEYS])}: {{{keys[0]}: ...}}"
+    return ""
+
+
+_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+_SHOWN_KEYS = 3
 
 
 _TYPE_NAMES = {

@@ -71,7 +71,7 @@ def _shown(problems: list[ConfigProblem]) -> tuple[ConfigProblem, ...]:
     more = different[_MOST_PROBLEMS:]
     if not more:
         return tuple(different)
-    message = f"the file has {len(more)} more problems from here on"
+    message = f"the file has {len(more)} more problem{'' if len(more) == 1 else 's'} from here on"
     first = more[0]
     rest = ConfigProblem(file=first.file, line=first.line, column=first.column, rule=first.rule, message=message)
     return (*different[:_MOST_PROBLEMS], rest)

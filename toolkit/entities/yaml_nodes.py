@@ -7,7 +7,7 @@ from yaml._yaml import CParser
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from toolkit.entities.problems import ConfigProblem
-from toolkit.entities.value_hints import unquoted_hint
+from toolkit.entities.yaml_syntax import ParserError, explained
 
 _DEEPEST_PARSE = 2000
 """The composer is recursive C code: at some 30,000 levels it overruns the stack and takes the process with it."""
@@ -144,11 +144,17 @@ def _syntax_problem(error: yaml.YAMLError, data: bytes, file: str) -> ConfigProb
         return _problem(file, line, column, "yaml-documents", "found a second document, expected one", "remove '---'")
     if _is_tab(data, line, column):
         return _problem(file, line, column, "tab", "found a tab, expected blanks", "indent with blanks")
-    line, column = min((line, column), _end_of_text(data))
-    context = f"{error.context}: " if error.context else ""
-    lines = data.decode().splitlines()
-    hint = unquoted_hint(lines[line - 1]) if line <= len(lines) else ""
-    return _problem(file, line, column, "yaml-syntax", f"{context}{error.problem}", hint)
+    began = error.context_mark
+    found = explained(
+        ParserError(
+            problem=str(error.problem),
+            context=error.context or "",
+            place=min((line, column), _end_of_text(data)),
+            began=(line, column) if began is None else (began.line + 1, began.column + 1),
+            lines=tuple(data.decode().splitlines()),
+        )
+    )
+    return _problem(file, found.line, found.column, "yaml-syntax", found.message, found.hint)
 
 
 def _end_of_text(data: bytes) -> tuple[int, int]:

@@ -181,7 +181,12 @@ class _Run:
         )
 
     def _out_of_use(self, sorted_out: SortedFindings) -> tuple[list[Accepting], list[BaselineEntry]]:
-        """Return the accepted and baselined findings that occur in no environment, including those not asked for."""
+        """Return the accepted and baselined findings that occur in no environment, including those not asked for.
+
+        While an entity cannot be loaded, what would be found in it and about it is not known: nothing counts as unused.
+        """
+        if any(each.rule not in self.rules or self.rules[each.rule].fatal for each in self.findings):
+            return [], []
         checked = {name for name in self.rules if self._is_checked(name)}
         unused = self.suppressions.unused(checked, self.findings)
         stale = [each for each in sorted_out.left if each.rule in checked or each.rule not in self.rules]

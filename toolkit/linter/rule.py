@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 from toolkit.config_source import Snapshot
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repository import Repository
+from toolkit.entities.source_files import entity_kind
 from toolkit.linter.findings import Hit, Severity
 
 P = ParamSpec("P")
@@ -55,6 +56,13 @@ class LintContext:
     base: BaseState | None = None
     options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
     allows_suite_sql: bool = False
+
+    @property
+    def is_incomplete(self) -> bool:
+        """True if an entity is missing because of its own problems, so that nothing is unused for certain."""
+        return any(entity_kind(each.file) is not None for each in self.problems) or any(
+            each.entity is None for each in self.repository.entries.values()
+        )
 
     def number(self, rule_id: str, option: str) -> int:
         """The value of an option that is a whole number."""

@@ -32,10 +32,10 @@ def test_its_text_parses_back_to_the_frequency(unit: Unit, count: int) -> None:
 @pytest.mark.parametrize(
     ("text", "position", "expected"),
     [
-        ("houres(6)", 0, "one of minutes, hours, days, months"),
-        ("HOURS(6)", 0, "one of minutes, hours, days, months"),
-        ("", 0, "one of minutes, hours, days, months"),
-        ("6", 0, "one of minutes, hours, days, months"),
+        ("houres(6)", 0, "minutes(N) or hours(N) or days(N) or months(N)"),
+        ("HOURS(6)", 0, "minutes(N) or hours(N) or days(N) or months(N)"),
+        ("", 0, "minutes(N) or hours(N) or days(N) or months(N)"),
+        ("6", 0, "minutes(N) or hours(N) or days(N) or months(N)"),
         ("hours", 5, "'('"),
         ("hours(", 6, "a number above 0"),
         ("hours(-6)", 6, "a number above 0"),
@@ -58,7 +58,7 @@ def test_the_message_shows_what_was_found_and_expected() -> None:
     with pytest.raises(ElError) as caught:
         Frequency.parse("houres(6)")
     assert str(caught.value) == (
-        "\"houres(6)\": at character 1: found 'houres', expected one of minutes, hours, days, months"
+        "\"houres(6)\": at character 1: found 'houres', expected minutes(N) or hours(N) or days(N) or months(N)"
     )
 
 

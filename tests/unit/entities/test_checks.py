@@ -39,7 +39,7 @@ def process_with(old: str, new: str) -> list[str]:
         (
             "/${YEAR}/${MONTH}/${DAY}/${HOUR}",
             "",
-            "feeds/clicks.yaml:5:9: undated-data: the data location has no date, but the cluster primary has a ",
+            "feeds/clicks.yaml:5:9: undated-data: the data location has no date field, but the cluster primary has a ",
         ),
         (
             "    retention:",

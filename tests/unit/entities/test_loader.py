@@ -151,7 +151,7 @@ def test_a_mistake_in_the_defaults_is_one_problem_of_that_file() -> None:
         (
             'defaults.yaml:1:56: bad-frequency: clusters[primary].delay: "minute(1)": at character 1: '
             "found 'minute', "
-            "expected one of minutes, hours, days, months; did you mean minutes(1)?"
+            "expected minutes(N) or hours(N) or days(N) or months(N); did you mean minutes(1)?"
         ),
         "defaults.yaml:2:1: unknown-key: unknown key 'prozess'; did you mean process?",
     ]

@@ -42,7 +42,7 @@ def test_another_spelling_of_a_frequency_is_answered_with_ours(written: str, mea
     assert hints(f"frequency: {written}") == [f"did you mean {meant}?"]
 
 
-@pytest.mark.parametrize("written", ["fortnight(1)", "0h", "hours(x)", "* * * * *"])
+@pytest.mark.parametrize("written", ["fortnight(1)", "hours(x)"])
 def test_what_nobody_knows_gets_no_hint(written: str) -> None:
     assert value_hint("frequency", written) == ""
 

@@ -35,7 +35,11 @@ def standard_texts() -> Mapping[str, str]:
 
 def snapshot(texts: Texts) -> Snapshot:
     """The standard repo with these texts over it."""
-    merged = {**standard_texts(), **texts}
+    return snapshot_of({**standard_texts(), **texts})
+
+
+def snapshot_of(merged: Texts) -> Snapshot:
+    """A repo of these texts alone."""
     data = {name: text.encode() for name, text in sorted(merged.items()) if text is not None}
     files = {name: text for name, text in data.items() if is_config_file(name)}
     return Snapshot(

@@ -10,6 +10,7 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.locations import Locations
 from toolkit.entities.templates import path_template, table_uri
+from toolkit.entities.value_hints import foreign_date
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
@@ -45,12 +46,14 @@ def _data_findings(feed: Feed, each: FeedCluster, index: int) -> Iterator[Violat
     if text is None:
         message = f"no data location on the cluster {each.name}"
         yield Violation(pointer=("clusters", index), rule="feed-storage", message=message, hint="add locations: data")
-    elif each.retention is not None and not path_template(text).dated:
+    elif not path_template(text).dated and (each.retention is not None or foreign_date(text)):
+        why = f"but the cluster {each.name} has a retention" if each.retention else "but names that look like one"
+        remedy = "add ${YEAR} and what follows it down to the frequency, or remove the retention"
         yield Violation(
             pointer=(*(("clusters", index) if own.data else ()), "locations", "data"),
             rule="undated-data",
-            message=f"the data location has no date, but the cluster {each.name} has a retention",
-            hint="add ${YEAR} and what follows it down to the frequency, or remove the retention",
+            message=f"the data location has no date field, {why}",
+            hint=foreign_date(text) or remedy,
         )
 
 

@@ -8,7 +8,7 @@ from toolkit.entities.checks.datasources import credential_findings
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
 from toolkit.entities.violation import Violation
-from toolkit.entities.vocabulary import Engine, SparkSessionUse
+from toolkit.entities.vocabulary import Engine, Kind, SparkSessionUse
 from toolkit.entities.yaml_location import Pointer
 
 
@@ -42,6 +42,8 @@ def _feed_on_clusters(process: Process, context: Context, name: str, pointer: Po
     if feed is None:
         return
     there = {each.name for each in feed.clusters}
+    if not there <= set(context.names[Kind.CLUSTER]):
+        return  # the feed names a cluster that is none, which is reported there and may be meant
     for each in process.clusters:
         if each.name not in there:
             yield Violation(

@@ -8,12 +8,13 @@ from itertools import islice
 from zoneinfo import ZoneInfo
 
 from toolkit.el import Frequency, InstanceSequence, OutOfRange, format_instant, load_zone, localize
-from toolkit.el.fields import Field
+from toolkit.el.fields import COARSE_TO_FINE, Field
 from toolkit.el.zones import to_local
 from toolkit.entities import Feed, Process
 from toolkit.linter.clock_changes import ClockChange, clock_changes, year_from
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
+from toolkit.linter.rules.paths import Names, shared_at_changes
 
 _DAY = timedelta(days=1)
 
@@ -85,7 +86,7 @@ def local_midnight(context: LintContext) -> Iterator[Hit]:
         starts = [each.validity.start for each in entity.clusters]
         for position, start in enumerate(starts if _steps_in_zone(entity.frequency, entity.timezone) else ()):
             meant = _meant_midnight(start, entity.timezone)
-            if meant == start:
+            if meant == start or (isinstance(entity, Feed) and _is_path_midnight(entity, start)):
                 continue
             if _is_quiet(entity, meant, context.time):
                 if isinstance(entity, Feed) or _is_a_slip(start, entity.timezone):
@@ -97,6 +98,12 @@ def local_midnight(context: LintContext) -> Iterator[Hit]:
                     f"start: {format_instant(noon)} is noon in {entity.timezone}, whose clocks are changed at midnight"
                 )
                 yield _midnight_hit(entity, position, start, hint)
+
+
+def _is_path_midnight(feed: Feed, start: datetime) -> bool:
+    """Return whether a start is midnight in the zone of the feed's paths, another one: `path-timezone` has that."""
+    zone = load_zone(feed.path_timezone)
+    return feed.path_timezone not in {feed.timezone, "UTC"} and _is_midnight(to_local(start, zone))
 
 
 def _belongs_at_midnight(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:
@@ -160,7 +167,7 @@ def path_zone(context: LintContext) -> Iterator[Hit]:
             found = (_other_day(feed, each.name) for each in feed.clusters)
             instance = next((each for each in found if each is not None), None)
             if instance is not None:
-                yield _zone_hit(feed, instance)
+                yield _zone_hit(feed, instance, context.time)
 
 
 def _other_day(feed: Feed, cluster: str) -> datetime | None:
@@ -188,17 +195,31 @@ def _date(instant: datetime, zone: ZoneInfo) -> tuple[int, int, int]:
     return local.year, local.month, local.day
 
 
-def _zone_hit(feed: Feed, instance: datetime) -> Hit:
+def _zone_hit(feed: Feed, instance: datetime, time: datetime) -> Hit:
+    is_midnight = any(_is_path_midnight(feed, each.validity.start) for each in feed.clusters)
+    meant = f"timezone: {feed.path_timezone}, in which the validity begins at midnight; or " if is_midnight else ""
     own, named = (to_local(instance, load_zone(zone)) for zone in (feed.timezone, feed.path_timezone))
+    pairs = [pair for each in feed.clusters for pair in _shared(feed, each.name, time)]
+    shared = f"; {' and '.join(map(format_instant, pairs[0]))} have one path, where clocks change" if pairs else ""
     return Hit(
         subject=feed.name,
         pointer=("table",) if feed.is_table else ("locations", "data"),
         message=(
             f"the feed steps in {feed.timezone} and its paths are dated in {feed.path_timezone}: the instance of "
-            f"{own:%Y-%m-%d} lies in the path of {named:%Y-%m-%d}"
+            f"{own:%Y-%m-%d} lies in the path of {named:%Y-%m-%d}{shared}"
         ),
-        hint=f"path_timezone: {feed.timezone}, before there is data; with data the old paths would be left behind",
+        hint=f"{meant}path_timezone: {feed.timezone}, before there is data; with data the old paths are left behind",
     )
+
+
+def _shared(feed: Feed, cluster: str, time: datetime) -> tuple[tuple[datetime, datetime], ...]:
+    """Return the instances that have one path on a cluster because clocks are changed."""
+    text = feed.table_on(cluster) or feed.locations_on(cluster).data or ""
+    finest = next((field for field in reversed(COARSE_TO_FINE) if f"${{{field}}}" in text), None)
+    if finest is None:
+        return ()
+    names = Names(finest=finest, timezone=feed.path_timezone)
+    return shared_at_changes(feed.instances_on(cluster), names, feed.timezone, time)
 
 
 CHECKS: Mapping[str, Check] = {

@@ -249,7 +249,6 @@ def _near(instances: InstanceSequence, change: ClockChange) -> Iterator[datetime
         yield instances[each]
 
 
-_SHOWN = 4
 _FINEST = {field: re.compile(re.escape(f"${{{field}}}")) for field in COARSE_TO_FINE}
 
 
@@ -257,7 +256,7 @@ def instances_share_path(context: LintContext) -> Iterator[Hit]:
     """Every instance of a feed has a path, or a partition, of its own."""
     for _, feed in sorted(context.repository.feeds.items()):
         for place in _places(feed):
-            yield from _hits(feed, place, context.time)
+            yield from _hits(feed, place, context)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -295,13 +294,13 @@ def _texts(feed: Feed, position: int) -> Iterator[tuple[Pointer, str, bool]]:
         yield (*(own if is_own else ()), "locations", str(location)), text, location is LocationType.DATA
 
 
-def _hits(feed: Feed, place: _Place, time: datetime) -> Iterator[Hit]:
+def _hits(feed: Feed, place: _Place, context: LintContext) -> Iterator[Hit]:
     if sometimes_shorter(feed.frequency, GRANULARITY[place.names.finest]):
         shared = first_shared(place.instances, place.names)
         if shared is not None:
             yield _coarse_hit(feed, place, shared)
     else:
-        yield from _clock_hits(feed, place, time)
+        yield from _clock_hits(feed, place, context)
 
 
 def _coarse_hit(feed: Feed, place: _Place, shared: tuple[datetime, datetime, int]) -> Hit:
@@ -326,20 +325,21 @@ def _missing_fields(frequency: Frequency, finest: Field) -> Iterator[str]:
             return
 
 
-def _clock_hits(feed: Feed, place: _Place, time: datetime) -> Iterator[Hit]:
-    """Names are fine enough, but for the days on which clocks are changed."""
-    pairs = shared_at_changes(place.instances, place.names, feed.timezone, time)
+def _clock_hits(feed: Feed, place: _Place, context: LintContext) -> Iterator[Hit]:
+    """Names are fine enough, but for the days on which clocks are changed; one zone is one finding."""
+    if feed.frequency.elapsed is None and feed.timezone != feed.path_timezone:
+        return  # `path-timezone` has what follows from that
+    pairs = shared_at_changes(place.instances, place.names, feed.timezone, context.time)
     if pairs:
-        kind = "partition" if feed.is_table else "path"
-        shown = [f"{format_instant(one)} and {format_instant(other)}" for one, other in pairs[:_SHOWN]]
-        more = f", and {len(pairs) - _SHOWN} more" if len(pairs) > _SHOWN else ""
-        zone = place.names.timezone
+        zone, (one, other) = place.names.timezone, map(format_instant, pairs[0])
+        is_written = "path_timezone" in context.repository.entries[feed.name].document
         yield Hit(
             subject=feed.name,
-            pointer=place.pointer,
-            message=f"two instances have one {kind} where clocks change: {'; '.join(shown)}{more}, named in {zone}",
+            pointer=("path_timezone",) if is_written else place.pointer,
+            message=f"instances have one path where clocks change, such as {one} and {other}, named in {zone}",
             hint="name paths in UTC: path_timezone: UTC" if zone != "UTC" else f"step in UTC, or avoid {feed.timezone}",
             severity=Severity.WARNING,
+            related=(feed.name,),
         )
 
 

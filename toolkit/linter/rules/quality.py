@@ -54,9 +54,8 @@ def suite_uses(repository: Repository) -> Iterator[SuiteUse]:
 def unused_suite(context: LintContext) -> Iterator[Hit]:
     """Find suites that are not used."""
     used = {name for use in suite_uses(context.repository) for name in use.suites}
-    incomplete = any(entry.entity is None for entry in context.repository.entries.values())
     for name, suite in sorted(context.repository.suites.items()):
-        if name not in used and not incomplete:
+        if name not in used and not context.is_incomplete:
             message = f"the suite {name} is named by no feed and no output: it validates nothing"
             yield Hit(subject=suite.path, pointer=("expectations",), message=message, hint=_USE, on_key=True)
 

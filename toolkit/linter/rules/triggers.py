@@ -166,9 +166,7 @@ def trigger_valid_for(context: LintContext) -> Iterator[Hit]:
 
 def unused_dataset(context: LintContext) -> Iterator[Hit]:
     """A process reads or updates each dataset that `repo.yaml` lists."""
-    if not context.repository.datasets or any(
-        each.kind is Kind.PROCESS and each.entity is None for each in context.repository.entries.values()
-    ):
+    if not context.repository.datasets or context.is_incomplete:
         return
     graph = _graph(context.repository)
     for index, uri in enumerate(context.repository.datasets):
