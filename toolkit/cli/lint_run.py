@@ -14,6 +14,7 @@ from toolkit.cli.lint import LintFlags, LintFormat
 from toolkit.cli.option_values import reference_time
 from toolkit.cli.streams import Keeps, encoded
 from toolkit.config_source import Snapshot, find_checkout, open_base, open_snapshot, read_file
+from toolkit.entities.source_files import is_script
 from toolkit.entities.suite_code import allows_suite_sql
 from toolkit.errors import Failed, InvalidInput
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
@@ -161,7 +162,7 @@ def lint_config_repo(options: LintFlags, clock: Clock) -> LintReport:
     """
     _refuse_conflicts(options)
     location = _repo(options.config_repo)
-    snapshot = open_snapshot(location)
+    snapshot = open_snapshot(location, keeps=is_script)
     base = _base(location, options.against)
     request = LintRequest(
         snapshot=snapshot,

@@ -14,7 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind, content_digest
+from toolkit.config_source.snapshot import (
+    MOST_TEXT,
+    FileFilter,
+    Snapshot,
+    SnapshotId,
+    SnapshotKind,
+    content_digest,
+    no_other_file,
+)
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import folder_problem, is_config_file, is_config_place, own_files
 
@@ -30,19 +38,21 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def from_directory(root: Path, identity: SnapshotId | None = None) -> Snapshot:
+def from_directory(root: Path, identity: SnapshotId | None = None, keeps: FileFilter = no_other_file) -> Snapshot:
     """Reads a directory as it is now; hidden directories are left out, and links are not followed.
 
     Args:
         root: the directory; may itself be a link.
         identity: what the snapshot is known by; None: the digest of the content.
+        keeps: other files whose content is kept.
     """
-    reading = _Reading()
+    reading = _Reading(keeps)
     reading.read(root)
     return Snapshot(
         root=str(root),
         files=reading.files,
         names=frozenset(reading.names),
+        texts=reading.texts,
         id=identity or SnapshotId(kind=SnapshotKind.DIRECTORY, value=content_digest(reading.digests)),
         problems=tuple(reading.problems),
     )
@@ -64,8 +74,10 @@ def read_file(path: Path) -> bytes:
 
 
 class _Reading:
-    def __init__(self) -> None:
+    def __init__(self, keeps: FileFilter) -> None:
+        self.keeps = keeps
         self.files: dict[str, bytes] = {}
+        self.texts: dict[str, bytes] = {}
         self.names: set[str] = set()
         self.digests: list[tuple[bytes, bytes]] = []
         self.problems: list[ConfigProblem] = []
@@ -119,17 +131,19 @@ class _Reading:
             self.names.add(name)
         digest = hashlib.sha256()
         with _opened(entry, _FILE, folder) as file:
-            if not stat.S_ISREG(os.fstat(file).st_mode):  # it was a file a moment ago
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode):  # it was a file a moment ago
                 self._special(name)
                 return
+            is_text = not is_config and self.keeps(name) and found.st_size <= min(MOST_TEXT, self.left)
             parts = []
             while chunk := os.read(file, _CHUNK):
                 digest.update(chunk)
-                if is_config:
+                if is_config or is_text:
                     self._spend(len(chunk))
                     parts.append(chunk)
-        if is_config:
-            self.files[name] = b"".join(parts)
+        if is_config or is_text:
+            (self.files if is_config else self.texts)[name] = b"".join(parts)
         self.digests.append((os.fsencode(name), digest.digest()))
 
     def _spend(self, size: int) -> None:

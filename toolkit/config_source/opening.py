@@ -12,7 +12,7 @@ from toolkit.config_source.commit import from_git
 from toolkit.config_source.directory import from_directory
 from toolkit.config_source.errors import DirtyCheckout, GitFailed, NoCommit, NoConfigRepo
 from toolkit.config_source.git import changed_files, ignored_files, is_ignored, list_tree, read_commit
-from toolkit.config_source.snapshot import Snapshot, SnapshotId, SnapshotKind
+from toolkit.config_source.snapshot import FileFilter, Snapshot, SnapshotId, SnapshotKind, no_other_file
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.source_files import REPO_FILE, is_config_file, own_files
 
@@ -73,7 +73,9 @@ def named_repo(text: str, named_by: str = "--config-repo") -> Path:
     return Path(text)
 
 
-def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bool = False) -> Snapshot:
+def open_snapshot(
+    location: Path, *, for_mutation: bool = False, allow_dirty: bool = False, keeps: FileFilter = no_other_file
+) -> Snapshot:
     """Opens a directory, a git checkout or an archive.
 
     A clean checkout is read from its commit. Of a dirty one the working tree is read, and the snapshot says so; a run
@@ -84,6 +86,7 @@ def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bo
         location: a directory with a repo.yaml, or an archive.
         for_mutation: the run is going to change something.
         allow_dirty: a dirty checkout will do all the same.
+        keeps: other files whose content is kept; of an archive, which is made of a checkout, none is.
 
     Raises:
         NoConfigRepo: there is no config repo.
@@ -102,8 +105,8 @@ def open_snapshot(location: Path, *, for_mutation: bool = False, allow_dirty: bo
     if not (location / REPO_FILE).is_file():
         raise NoConfigRepo(path=str(location), reason=f"is a directory without a {REPO_FILE}")
     if find_checkout(location) is None or is_ignored(location):
-        return from_directory(location)
-    return _open_checkout(location, strict=for_mutation and not allow_dirty)
+        return from_directory(location, keeps=keeps)
+    return _open_checkout(location, keeps, strict=for_mutation and not allow_dirty)
 
 
 def _open_archive(path: Path) -> Snapshot:
@@ -114,13 +117,13 @@ def _open_archive(path: Path) -> Snapshot:
     return from_archive(path)
 
 
-def _open_checkout(path: Path, *, strict: bool) -> Snapshot:
+def _open_checkout(path: Path, keeps: FileFilter, *, strict: bool) -> Snapshot:
     changed, ignored = changed_files(path), tuple(filter(is_config_file, ignored_files(path)))
     if not changed and not ignored:
-        return from_git(path)
+        return from_git(path, keeps=keeps)
     if strict:
         raise DirtyCheckout(path=str(path), changed=changed, ignored=ignored)
-    snapshot = from_directory(path, _dirty_identity(path))
+    snapshot = from_directory(path, _dirty_identity(path), keeps)
     return replace(snapshot, problems=(*snapshot.problems, *_committed_own_files(path)))
 
 

@@ -1,7 +1,7 @@
 """A config repo as it was at one moment: its files, and what it is known by (DESIGN section 1)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -52,14 +52,27 @@ class Snapshot:
         root: where it was read, for people.
         files: content of the configuration files, by path with `/`.
         names: paths of all other files.
+        texts: content of those other files that the opener wanted as well, such as scripts for lint.
         problems: files that could not be read.
     """
 
     root: str
     files: Mapping[str, bytes] = field(repr=False)
     names: frozenset[str] = field(default=frozenset(), repr=False)
+    texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     id: SnapshotId
     problems: tuple[ConfigProblem, ...] = ()
+
+
+FileFilter = Callable[[str], bool]
+"""Tells by the path of a file that is no configuration whether a snapshot keeps its content in `texts`."""
+MOST_TEXT = 1 << 20
+"""Larger files are no scripts that people write; a snapshot does not keep them in `texts`."""
+
+
+def no_other_file(_path: str) -> bool:
+    """Keep no file but the configuration."""
+    return False
 
 
 def require_age(snapshot: SnapshotId, max_age: Frequency | None, now: datetime) -> None:

@@ -39,6 +39,12 @@ _SUFFIXES = (SUFFIX, ".yml", JSON_SUFFIX)
 """Endings of files that may be meant as configuration."""
 
 
+_SCRIPT_SUFFIXES = (
+    *(".sql", ".hql", ".py", ".sh", ".bash", ".R", ".scala", ".yaml", ".yml"),
+    *(".json", ".xml", ".conf", ".cfg", ".ini", ".properties", ".toml", ".env"),
+)
+
+
 class ConfigFiles(Protocol):
     """Files of a config repo; a snapshot is one."""
 
@@ -66,6 +72,12 @@ def is_config_file(path: str) -> bool:
     if path.endswith(JSON_SUFFIX) and parts[0] != SUITES_FOLDER:
         return False
     return not any(part.startswith(".") for part in parts) and (path in _ROOT_FILES or parts[0] in _PLACES)
+
+
+def is_script(path: str) -> bool:
+    """Return whether a file that is no configuration can be a script or a setting that people write."""
+    name = path.rpartition("/")[2]
+    return "." not in name or name.endswith(_SCRIPT_SUFFIXES)
 
 
 def is_config_place(path: str) -> bool:

@@ -130,7 +130,7 @@ class _Run:
     def __init__(self, request: LintRequest, rules: Mapping[str, Rule]) -> None:
         self.request, self.rules = request, rules
         self.chosen = request.selection.chosen(rules)
-        self.suppressions = Suppressions(request.snapshot.files, rules)
+        self.suppressions = Suppressions(request.snapshot, rules)
         self.found = [self._collector(self.chosen).collect(each) for each in self._environments()]
         self.findings = merged(self.found)
 
@@ -159,6 +159,7 @@ class _Run:
             time=request.time,
             base=None if request.base is None else request.base.ref,
             files=request.snapshot.files,
+            texts=request.snapshot.texts,
         )
 
     def _environments(self) -> tuple[str | None, ...]:

@@ -20,6 +20,21 @@ class Severity(StrEnum):
     """Worth knowing; it never fails a run."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextPlace:
+    """A place in a file that is no configuration.
+
+    Attributes:
+        line: from 1 on.
+        column: from 1 on.
+        end_column: exclusive.
+    """
+
+    line: int
+    column: int
+    end_column: int
+
+
 Mention = str | tuple[str, Pointer]
 """The name of an entity, or with it a value in its merged document."""
 
@@ -56,6 +71,7 @@ class Hit:
         offset: characters into the value, when that is known.
         severity: other than the rule's own.
         related: what else the finding is about: it can be mended there as well.
+        place: in a file that is no configuration, instead of a pointer.
     """
 
     subject: str
@@ -66,6 +82,7 @@ class Hit:
     offset: int | None = None
     severity: Severity | None = None
     related: tuple[Mention, ...] = ()
+    place: TextPlace | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)

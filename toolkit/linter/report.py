@@ -37,6 +37,7 @@ class LintReport:
         time: the instant for which the findings were made, UTC.
         base: what the repo was compared with, as the user gave it; None: nothing.
         files: the configuration files that were read, for showing their lines.
+        texts: the other files that were read, likewise.
     """
 
     findings: tuple[Finding, ...]
@@ -48,6 +49,7 @@ class LintReport:
     time: datetime
     base: str | None = None
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def counts(self) -> Mapping[Severity, int]:

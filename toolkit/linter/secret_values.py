@@ -11,6 +11,10 @@ from toolkit.linter.source_map import source_line
 _SHAPES = (
     ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"),
     ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+    (
+        "an AWS secret key",
+        r"(?i:secret[._-]?(?:access[._-]?)?key)[\"']?\s*[=:]\s*[\"']?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])",
+    ),
     ("a GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{22,})"),
     ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
     ("a Slack token", r"\bxox[abeprs]-[A-Za-z0-9-]{10,}"),

@@ -92,6 +92,9 @@ class SourceMap:
 
     def locate(self, hit: Hit) -> SourcePlace:
         """The place of a hit; what is not there is where the value around it is, a whole entity where its name is."""
+        if hit.place is not None:
+            at = hit.place
+            return SourcePlace(file=hit.subject, line=at.line, column=at.column, end_column=at.end_column)
         entry = self.repository.entries.get(hit.subject)
         file = hit.subject if entry is None else entry.file
         document, found = self._in_file(hit) if entry is None else _in_entity(entry, hit.pointer)

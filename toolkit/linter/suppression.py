@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from toolkit.config_source import Snapshot
 from toolkit.entities.nearest import did_you_mean
 from toolkit.linter.findings import Finding
 from toolkit.linter.report import Suppressed
@@ -15,6 +16,8 @@ from toolkit.linter.source_map import LINE_BREAK, scalar_nodes
 
 _MARK = b"feedctl:"
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\n\r]))#[ \t]*feedctl:[ \t]*(?P<text>[^\n\r\x85\u2028\u2029]*)")
+_SCRIPT_COMMENT = re.compile(r"(?m:^|(?<=[ \t]))(?:#|--)[ \t]*feedctl:[ \t]*(?P<text>[^\n\r\x85\u2028\u2029]*)")
+_COMMENT_SIGNS = ("#", "--")
 _IGNORE = re.compile(r"ignore\[(?P<rules>[^\]]*)\](?P<reason>.*)")
 
 
@@ -65,6 +68,19 @@ def comments(data: bytes) -> tuple[Comment, ...]:
     return tuple(_comment(match, lines) for match in _COMMENT.finditer(text) if not _is_inside(match.start(), inside))
 
 
+def script_comments(data: bytes) -> tuple[Comment, ...]:
+    """The comments of a script that speak to the linter, behind `#` or the `--` of SQL; its other lines are not read.
+
+    What is no such comment but looks like one, as in a text, accepts nothing that is found elsewhere.
+    """
+    if _MARK not in data:
+        return ()
+    text = data.decode(errors="replace")
+    lines = _Lines(text)
+    found = (_comment(match, lines) for match in _SCRIPT_COMMENT.finditer(text))
+    return tuple(each for each in found if each.rules)
+
+
 def _is_inside(offset: int, inside: list[tuple[int, int]]) -> bool:
     """Return whether an offset is in one of the scalars, which are sorted and never overlap."""
     place = bisect_left(inside, (offset + 1, 0))
@@ -81,7 +97,7 @@ class _Lines:
         following = 0
         for number in range(len(self.texts), 0, -1):
             self.after[number - 1] = following or number
-            if not self.texts[number - 1].lstrip().startswith("#"):
+            if not self.texts[number - 1].lstrip().startswith(_COMMENT_SIGNS):
                 following = number
 
     def before(self, offset: int) -> tuple[int, str]:
@@ -133,9 +149,11 @@ class _Named:
 class Suppressions:
     """The comments of all files."""
 
-    def __init__(self, files: Mapping[str, bytes], rules: Mapping[str, Rule]) -> None:
+    def __init__(self, snapshot: Snapshot, rules: Mapping[str, Rule]) -> None:
         self._rules = rules
-        self._comments = [(file, each) for file, data in sorted(files.items()) for each in comments(data)]
+        own = [(file, each) for file, data in sorted(snapshot.files.items()) for each in comments(data)]
+        others = [(file, each) for file, data in sorted(snapshot.texts.items()) for each in script_comments(data)]
+        self._comments = [*own, *others]
         named = [_Named(file=file, comment=each, rule=rule) for file, each in self._comments for rule in each.rules]
         self._usable = [each for each in named if self._can_accept(each.rule.id)]
         self._unusable = [each for each in named if not self._can_accept(each.rule.id)]

@@ -89,9 +89,8 @@ def _plural(what: str, number: int) -> str:
 
 def _shown_line(finding: Finding, report: LintReport) -> str | None:
     """Return the line of source of a finding, without secrets."""
-    if not finding.line or finding.file not in report.files:
-        return None
-    return line_without_secrets(report.files[finding.file], finding.line)
+    data = report.files.get(finding.file, report.texts.get(finding.file))
+    return None if data is None or not finding.line else line_without_secrets(data, finding.line)
 
 
 def _finding_lines(

@@ -176,3 +176,17 @@ def test_a_config_repo_that_may_not_be_read_says_so(tmp_path: Path) -> None:
     with pytest.raises(NoConfigRepo, match="the user of this run may not read"):
         open_snapshot(root)
     root.chmod(0o755)
+
+
+@pytest.mark.parametrize("state", ["committed", "dirty", "plain"])
+def test_other_files_are_kept_when_they_are_asked_for_and_small(tmp_path: Path, state: str) -> None:
+    texts = {**REPO, "workflows/large.sql": "-- " + "x" * (1 << 20), "workflows/model.bin": "x"}
+    root = write(tmp_path, texts) if state == "plain" else checkout(tmp_path, texts)
+    if state == "dirty":
+        write(root, {"workflows/new.sql": "select 2\n"})
+    kept = open_snapshot(root, keeps=lambda path: path.endswith(".sql"))
+    added = {"workflows/new.sql": b"select 2\n"} if state == "dirty" else {}
+    assert dict(kept.texts) == {"workflows/clicks.sql": b"select 1\n", **added}
+    assert "workflows/large.sql" in kept.names
+    assert open_snapshot(root).texts == {}
+    assert kept.id == open_snapshot(root).id

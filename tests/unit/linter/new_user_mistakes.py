@@ -11,6 +11,7 @@ from typing import NamedTuple
 FEED, CLICKS = "feeds/web/clicks_hourly.yaml", "feeds/web/clicks.yaml"
 CUSTOMERS = "feeds/crm/crm_customers.yaml"
 JOB, ACTIVITY = "processes/clicks_hourly_job.yaml", "processes/customer_activity_job.yaml"
+SCRIPT, COUNTRIES = "workflows/clicks_hourly.sql", "processes/clicks_by_country_job.yaml"
 FIELDS = "write dates as ${YEAR}, ${MONTH}, ${DAY}, ${HOUR} and ${MINUTE}"
 QUOTES = "put quotes around the value"
 
@@ -135,4 +136,16 @@ NAMES = (
         "2027-10-31T00:00Z and 2027-10-31T01:00Z, named in Europe/Berlin", "path_timezone: UTC",
     ),
 )  # fmt: skip
-MISTAKES = (*PERIODS, *TEMPLATES, *SYNTAX, *SHAPES, *NAMES)
+SCRIPTS = (
+    Mistake(SCRIPT, "'${counts}'", "'${count}'", "unknown-property", "${count}", "did you mean counts"),
+    Mistake(SCRIPT, "${threshold}", "${order}", "unknown-property", "${order}", "add it to the properties"),
+    Mistake(COUNTRIES, '"${collected}"', '"${colected}"', "unknown-property", "", "did you mean collected?"),
+    Mistake(
+        "workflows/customer_activity.sh", "set -eu", "export AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLA", "secret-in-repo",
+        "an AWS access key", "name an environment variable",
+    ),
+    Mistake("entities/a.yaml", "", "kind: feed\nname: a\n", "misplaced-entity", "outside of feeds/", "feeds/a.yaml"),
+    Mistake("feed/a.yaml", "", "kind: feed\nname: a\n", "file-name", "expected feeds/", "move the file"),
+    Mistake("feeds/a.yml", "", "kind: feed\nname: a\n", "file-name", "expected .yaml", "rename the file"),
+)  # fmt: skip
+MISTAKES = (*PERIODS, *TEMPLATES, *SYNTAX, *SHAPES, *NAMES, *SCRIPTS)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind, from_directory
 from toolkit.el import parse_instant
-from toolkit.entities.source_files import is_config_file
+from toolkit.entities.source_files import is_config_file, is_script
 from toolkit.linter.baseline import Baseline
 from toolkit.linter.collect import Base
 from toolkit.linter.engine import LintRequest, lint
@@ -46,6 +46,7 @@ def snapshot_of(merged: Texts) -> Snapshot:
         root="/repo",
         files=files,
         names=frozenset(data) - files.keys(),
+        texts={name: text for name, text in data.items() if name not in files and is_script(name)},
         id=SnapshotId(kind=SnapshotKind.DIRECTORY, value="sha256:0"),
     )
 

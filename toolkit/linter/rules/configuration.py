@@ -1,4 +1,4 @@
-"""Rules about single values: end points, secrets, values that no action does yet."""
+"""Rules about single values: end points, values that no action does yet."""
 
 from __future__ import annotations
 
@@ -16,18 +16,14 @@ from toolkit.entities import (
     DatasourceType,
     Interface,
     Messaging,
-    Pointer,
     Process,
     Repository,
-    Value,
 )
 from toolkit.entities.addresses import outside_audit_file
 from toolkit.entities.not_implemented import NotImplementedValue, not_implemented
-from toolkit.entities.parsing import parse_files
 from toolkit.entities.source_files import REPO_FILE
 from toolkit.linter.findings import Hit
 from toolkit.linter.rule import Check, LintContext
-from toolkit.linter.secret_values import is_secret, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,58 +199,6 @@ def _hint(name: str, endpoint: str) -> str:
     return f"that is an end point for {' or '.join(others)}" if others else ""
 
 
-_MAY_HAVE_ONE = re.compile(
-    rb"(?i)password|passwd|pwd|secret|token|key|eyJ|xox|AKIA|ASIA|AIza|gh[pousr]_|github_pat|glpat|:[^\s@:]*@"
-)
-
-
-def secret_in_repo(context: LintContext) -> Iterator[Hit]:
-    """No password, key or token stands in the config repo."""
-    suspects = {file: data for file, data in context.snapshot.files.items() if _MAY_HAVE_ONE.search(data)}
-    for file, data in sorted(suspects.items()):
-        layer = parse_files({file: data}).documents.get(file)
-        found = [] if layer is None else list(_in_values(file, layer.document, ()))
-        yield from found or _in_text(file, data)
-
-
-def _in_values(file: str, value: Value, pointer: Pointer) -> Iterator[Hit]:
-    if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _in_values(file, each, (*pointer, key))
-    elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _in_values(file, each, (*pointer, index))
-    elif isinstance(value, str):
-        what = shape_of(value) or _by_name(pointer, value)
-        if what:
-            yield _secret_hit(file, pointer, f"found what looks like {what}")
-
-
-def _by_name(pointer: Pointer, value: str) -> str | None:
-    """Return the message about a secret, by the name of the key, unless the value only names its place."""
-    key = pointer[-1]
-    if not isinstance(key, str) or not is_secret(key, value):
-        return None
-    return f"a secret: the value of {key} stands there itself"
-
-
-def _in_text(file: str, data: bytes) -> Iterator[Hit]:
-    """Comments, and files that are no good YAML."""
-    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), start=1):
-        what = shape_of(line)
-        if what:
-            yield _secret_hit(file, (), f"found what looks like {what} in line {number}")
-
-
-def _secret_hit(file: str, pointer: Pointer, message: str) -> Hit:
-    return Hit(
-        subject=file,
-        pointer=pointer,
-        message=f"{message}, expected a reference",
-        hint="name an environment variable, a file or a credential alias instead, and change the secret: git keeps it",
-    )
-
-
 def unimplemented_value(context: LintContext) -> Iterator[Hit]:
     """A value means an action that exists."""
     for each in not_implemented(context.repository.settings):
@@ -331,7 +275,6 @@ CHECKS: Mapping[str, Check] = {
     "table-without-registry": table_without_registry,
     "staging-is-working": shared_directory,
     "table-root": table_roots,
-    "secret-in-repo": secret_in_repo,
     "not-implemented": unimplemented_value,
     "audit-file-outside": audit_file_outside,
 }

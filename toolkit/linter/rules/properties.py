@@ -121,11 +121,11 @@ def _published(process: Process, feeds: Mapping[str, Feed]) -> Iterator[tuple[st
     """The properties that inputs and outputs become."""
     for side, names in (("input", process.inputs), ("output", process.outputs)):
         for name in names:
-            keys = names_of(name, _keys(process, name, feeds))
+            keys = names_of(name, output_keys(process, name, feeds))
             yield from ((each, f"what the {side} {name} becomes") for each in keys)
 
 
-def _keys(process: Process, name: str, feeds: Mapping[str, Feed]) -> Iterator[str]:
+def output_keys(process: Process, name: str, feeds: Mapping[str, Feed]) -> Iterator[str]:
     """The partition keys that an output's values are told by; of an input and of a path feed there are none."""
     feed = feeds.get(process.outputs[name].feed) if name in process.outputs else None
     for text in {feed.table_on(each.name) for each in feed.clusters} if feed else ():
@@ -140,7 +140,7 @@ def _in_each_others_way(process: Process, repository: Repository) -> Iterator[Hi
     taken: dict[str, str] = {}
     for side, names in (("inputs", process.inputs), ("outputs", process.outputs)):
         for name in names:
-            own = list(names_of(name, _keys(process, name, repository.feeds)))
+            own = list(names_of(name, output_keys(process, name, repository.feeds)))
             reasons = [taken[each] for each in own if each in taken]
             hidden = (
                 f"a property of the cluster {on.name}" for on in of_clusters for each in own if each in on.properties

@@ -1,7 +1,8 @@
-"""Rules about what has no effect: defaults, holds, partitions of tables."""
+"""Rules about what has no effect: defaults, holds, partitions of tables, entities that no command reads."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
@@ -11,9 +12,9 @@ from toolkit.entities import Document, Feed, FeedCluster, Hold, Pointer, Value
 from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.layers import Layer
 from toolkit.entities.parsing import parse_files, part_of
-from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, entity_kind
+from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, SUFFIX, entity_kind, misnamed_files
 from toolkit.entities.vocabulary import Kind
-from toolkit.linter.findings import Hit, Severity
+from toolkit.linter.findings import Hit, Severity, TextPlace
 from toolkit.linter.rule import Check, LintContext
 
 
@@ -188,8 +189,37 @@ def table_partitions(context: LintContext) -> Iterator[Hit]:
             )
 
 
+def misplaced_entity(context: LintContext) -> Iterator[Hit]:
+    """Find files of entities outside of the folders that entities are read from."""
+    for file, data in sorted(context.snapshot.texts.items()):
+        found = _KIND.search(data) if file.endswith((".yaml", ".yml")) and _NAME.search(data) else None
+        if found is None or file.startswith(".") or any(misnamed_files([file])):  # that is an error of loading
+            continue
+        kind = Kind(found["kind"].decode())
+        line = data.count(b"\n", 0, found.start()) + 1
+        yield Hit(
+            subject=file,
+            place=TextPlace(line=line, column=1, end_column=len(found[0].decode()) + 1),
+            message=f"found a {kind} outside of {kind.folder}/, where no command reads it",
+            hint=f"move the file to {kind.folder}/{_below_own_folder(file, kind)}",
+        )
+
+
+_KIND = re.compile(rb"(?m)^kind: *[\"']?(?P<kind>cluster|feed|process|datasource)\b")
+_NAME = re.compile(rb"(?m)^name:")
+
+
+def _below_own_folder(file: str, kind: Kind) -> str:
+    """Return the path below the folder of the kind: `feeds/web/x.yaml` is meant by `entities/feeds/web/x.yml`."""
+    parts = file.removesuffix(".yml").removesuffix(SUFFIX).split("/")
+    folders = {kind.folder, str(kind)}
+    at = next((at for at, part in enumerate(parts[:-1], start=1) if part.casefold() in folders), len(parts) - 1)
+    return "/".join(parts[at:]) + SUFFIX
+
+
 CHECKS: Mapping[str, Check] = {
     "unused-default": unused_default,
     "unused-hold": unused_hold,
     "table-partitions": table_partitions,
+    "misplaced-entity": misplaced_entity,
 }
