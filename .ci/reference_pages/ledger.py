@@ -57,7 +57,7 @@ def _diagram() -> Iterator[str]:
         for column in each.columns:
             marks = [mark for mark, is_so in (("PK", column.primary_key), ("FK", column.foreign_keys)) if is_so]
             if marks:
-                kind = column.type.compile(_POSTGRESQL).lower().partition("(")[0]
+                kind = _kind(column).partition("(")[0]
                 yield f"        {kind} {column.name} {', '.join(marks)}"
         yield "    }"
     for name, each in sorted(metadata.tables.items()):
@@ -96,6 +96,11 @@ def _type(column: sa.Column[object]) -> str:
     if isinstance(column.type, Choice):
         name = column.type.kind.__name__
         return f"[{name}](#{name.lower()})"
+    return _kind(column)
+
+
+def _kind(column: sa.Column[object]) -> str:
+    """Return PostgreSQL's name of the column's type, in one word."""
     return column.type.compile(_POSTGRESQL).lower().replace("timestamp with time zone", "timestamptz")
 
 
