@@ -1,6 +1,6 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-triggers demo-ingest test test-all test-extended lint soak bench testbed docs dist lock spark35 clean java
+.PHONY: help install demo demo-triggers demo-ingest test test-all test-extended lint soak bench testbed docs site site-serve site-check docs-tools dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 # Where it is set, each process that a test starts, and each worker of pytest, compiles everything anew.
@@ -42,13 +42,14 @@ test-extended: java install spark35 ## the rest of test-all: options, kills and 
 test-all: java install spark35 ## all tests but the soak tests
 	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) $(THOROUGH) -m "not soak" $(ARGS)
 
-lint: install ## ruff, mypy, the layers, size and shape, no registry hosts
+lint: install ## ruff, mypy, the layers, size and shape, no registry hosts, spelling
 	@$(BIN)/ruff check --quiet --output-format concise .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@PYTHONPATH=. .ci/quiet $(BIN)/lint-imports
 	@.ci/structure $(BIN)/python
 	@.ci/no-registry-hosts
+	@$(BIN)/codespell docs README.md CONTRIBUTING.md CHANGELOG.md toolkit entrypoints config_repo_template config_repo_minimal
 	@echo "lint: no findings"
 
 soak: java install ## long loops, fuzzers, and property tests with all their examples; FEEDCTL_SEED=N repeats a run
@@ -65,6 +66,17 @@ testbed: java install ## two HDFS clusters and metastores, S3, what stands in fo
 docs: install ## docs/reference: write it anew from the code
 	@$(BIN)/python .ci/reference.py
 
+site: docs-tools ## build/site: docs/ as a site with search, to be opened from the disk or served
+	@.venv-docs/bin/python .ci/site/build.py "$$(.ci/site/node-modules)"
+
+site-serve: site ## build the site and serve it on http://127.0.0.1:8000 until Ctrl-C
+	@.venv-docs/bin/python -m http.server --directory build/site --bind 127.0.0.1 8000
+
+site-check: site ## links and anchors of the site, five pages in Chromium (errors, requests, width, axe-core; build/site-screenshots), the Containerfile
+	@.venv-docs/bin/hadolint docs/how-to/Containerfile
+	@.venv-docs/bin/python .ci/site/links.py build/site
+	@"$$(.ci/toolchain node)" .ci/site/check.mjs "$$(.ci/site/node-modules)" build/site build/site-screenshots "$$(command -v chromium)"
+
 dist: install ## build/dist: the wheel, the zip for spark-submit --py-files, the packed environment for --archives
 	@rm -rf build/dist
 	@.ci/quiet $(BIN)/python -m build --wheel --no-isolation --outdir build/dist .
@@ -78,8 +90,11 @@ lock: ## write the locks in requirements/ anew (needs uv)
 spark35: ## .venv-spark35: the oldest Spark that feedctl supports, for its smoke test
 	@PYTHON="python3.11 $${PYTHON:-python3.12 python3.13 python3}" .ci/install .venv-spark35 requirements/spark35.lock
 
+docs-tools:
+	@.ci/install .venv-docs requirements/docs.lock
+
 clean: ## remove what these targets made
-	@rm -rf .venv .venv-spark35 build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .venv-spark35 .venv-docs build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 java:
 	@.ci/java-home >/dev/null
