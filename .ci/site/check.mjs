@@ -41,7 +41,7 @@ async function look(browser, name, width, scheme) {
     page.on("request", (request) => /^(file|data|blob|about):/.test(request.url()) || report(`request: ${request.url()}`));
     await page.setViewport({ width, height: 900 });
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-    await page.goto(pathToFileURL(resolve(site, name)).href, { waitUntil: "networkidle0" });
+    await page.goto(pathToFileURL(resolve(site, name)).href, { waitUntil: "load" });
     await page.waitForFunction(() => !document.querySelector("pre.mermaid"), { timeout: 20000 }).catch(() => report("a diagram is not drawn"));
     if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) {
         report(`wider than the window: ${(await page.evaluate(tooWide)).join(" | ")}`);

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tests.testbed.metastore import HiveMetastoreServer
     from tests.testbed.s3 import S3Store
 
-POSTGRESQL = "postgresql+psycopg://feedctl@db.example.com/feedctl"
+POSTGRESQL = "feedctl@db.example.com/feedctl"
 HDFS = "hdfs://namenode.example.com:8020"
 METASTORE = "thrift://metastore.example.com:9083"
 S3, BUCKET = "http://s3.example.com:9000", "example-bucket"
@@ -26,7 +26,7 @@ def stand_ins(need: str, request: pytest.FixtureRequest) -> Mapping[str, str]:
             server: PostgresServer = request.getfixturevalue("postgres_server")
             name = f"docs_{uuid4().hex}"
             server.create_database(name)
-            return {POSTGRESQL: server.url(name)}
+            return {POSTGRESQL: server.url(name).partition("://")[2]}
         case "hdfs":
             return {HDFS: request.getfixturevalue("hdfs_dir")}
         case "metastore":
