@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,13 +16,16 @@ from toolkit.linter.rules.properties import output_keys
 from toolkit.linter.source_map import LINE_BREAK
 from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, names_of
 
-_PLACE = re.compile(r"\\.|\$\{([^{}\n]*)\}")
+_PLACE = re.compile(r"\$\{([^{}\n]*)\}")
+_ESCAPED_OR_PLACE = re.compile(rf"\\(?s:.)|{_PLACE.pattern}")
 _TOKEN = re.compile(
     r"""
-      (?P<comment> --[^\r\n]* | /\*(?!\+)(?s:.)*?(?:\*/|\Z) )
-    | (?P<text> '(?:[^'\\]|\\(?s:.))*'? | "(?:[^"\\]|\\(?s:.))*"? | `[^`]*`? )
+      (?P<comment> --(?:\\\n|[^\r\n])* | /\*(?!\+)(?s:.)*?(?:\*/|\Z) | (?P<tag>\$[A-Za-z]*\$)(?s:.)*?(?:(?P=tag)|\Z) )
+    | (?P<plain> (?<!\w)[rR](?:'[^']*'?|"[^"]*"?) | `[^`]*`? )
+    | (?P<text> '(?:[^'\\]|\\(?s:.))*'? | "(?:[^"\\]|\\(?s:.))*"? )
     | (?P<place> \$\{[^{}\n]*\} )
-    | [^-/'"`$]+
+    | [^\W\d_]+://[\w/.?=&#%-]+
+    | \w+
     | (?s:.)
     """,
     re.VERBOSE,
@@ -38,7 +42,7 @@ def unknown_property(context: LintContext) -> Iterator[Hit]:
             yield from () if data is None else _in_script(process, file, data, known)
         for pointer, text in _arguments(process):
             for found in _PLACE.finditer(text):
-                if found[1] is not None and found[1] not in known:
+                if found[1] not in known:
                     yield _hit(process, process.name, pointer, found[1], known)
 
 
@@ -51,8 +55,9 @@ def _scripts(process: Process) -> Iterator[str]:
 
 
 def _arguments(process: Process) -> Iterator[tuple[Pointer, str]]:
-    workflow = process.workflow
+    workflow, spark = process.workflow, process.workflow.spark
     yield from ((("workflow", "args", at), text) for at, text in enumerate(workflow.args))
+    yield from ((("workflow", "spark", "args", at), text) for at, text in enumerate(spark.args if spark else ()))
     for position, step in enumerate(workflow.steps):
         yield from ((("workflow", "steps", position, "args", at), text) for at, text in enumerate(step.args))
 
@@ -75,6 +80,7 @@ class _Known:
         clusters = [repository.clusters[each.name] for each in process.clusters if each.name in repository.clusters]
         names = {*RUN_PROPERTIES, *CLUSTER_PROPERTIES, *process.properties}
         names.update(name for cluster in clusters for name in cluster.properties)
+        names.update(_of_environments(repository, (process.name, *(each.name for each in process.clusters))))
         for name in (*process.inputs, *process.outputs):
             names.update(names_of(name, output_keys(process, name, repository.feeds)))
         unread = (name for name, each in process.outputs.items() if each.feed not in repository.feeds)
@@ -85,14 +91,23 @@ class _Known:
         return name in self.names or name.startswith(self.prefixes)
 
 
+def _of_environments(repository: Repository, entities: Collection[str]) -> Iterator[str]:
+    """Yield the properties that only environments give, where lint looks at none of these."""
+    for environment in () if repository.environment else repository.environments.values():
+        for name in entities:
+            found = environment.entities.get(name, {}).get("properties")
+            yield from found if isinstance(found, Mapping) else ()
+
+
 def _in_script(process: Process, file: str, data: bytes, known: _Known) -> Iterator[Hit]:
     text = data.decode("utf-8", "replace")
-    for at, name in _places(text):
-        if name not in known:
-            line = len(LINE_BREAK.findall(text, 0, at)) + 1
-            column = at - _line_start(text, at) + 1
-            place = TextPlace(line=line, column=column, end_column=column + len(f"${{{name}}}"))
-            yield _hit(process, file, (), name, known, place)
+    unknown = [(at, name) for at, name in _places(text) if name not in known]
+    starts = [0, *(found.end() for found in LINE_BREAK.finditer(text))] if unknown else []
+    for at, name in unknown:
+        line = bisect_right(starts, at)
+        column = at - starts[line - 1] + 1
+        place = TextPlace(line=line, column=column, end_column=column + len(f"${{{name}}}"))
+        yield _hit(process, file, (), name, known, place)
 
 
 @lru_cache(maxsize=64)
@@ -103,15 +118,10 @@ def _places(script: str) -> tuple[tuple[int, str], ...]:
 
 def _found_places(script: str) -> Iterator[tuple[int, str]]:
     for token in _TOKEN.finditer(script):
-        if token["place"] is not None:
-            yield token.start(), token["place"][2:-1]
-        elif token["text"] is not None:
-            inside = _PLACE.finditer(token["text"])
+        text = token["place"] or token["plain"] or token["text"]
+        if text is not None:
+            inside = (_PLACE if token["text"] is None else _ESCAPED_OR_PLACE).finditer(text)
             yield from ((token.start() + each.start(), each[1]) for each in inside if each[1] is not None)
-
-
-def _line_start(text: str, at: int) -> int:
-    return max((found.end() for found in LINE_BREAK.finditer(text, 0, at)), default=0)
 
 
 def _hit(
