@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -35,6 +36,12 @@ _LONG_FIRST = ("e2e", "integration", "golden", "contract")
 """Directories of tests by how long a file of theirs takes; all others come after them."""
 
 FIND_JAVA = Path(__file__).resolve().parents[1] / ".ci" / "java-home"
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what stays until the end: ten thousand tests, and the code of all of them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,6 +15,8 @@ import pytest
 import sqlalchemy as sa
 
 from tests.databases.postgresql import PostgresServer
+from tests.databases.statements import share_statements
+from toolkit.ledger import engine as ledger_engine
 from toolkit.ledger.database import DatabaseClock, Ledger, database_now
 from toolkit.ledger.engine import connect
 from toolkit.ledger.schema_version import HEAD, record, seed
@@ -24,6 +26,7 @@ START = datetime(2026, 3, 20, 12, tzinfo=UTC)
 """What a `HandClock` shows at first."""
 
 _DATABASE = "ledger"
+_SYNCHRONOUS = {name: getattr(ledger_engine, name) for name in ("_LASTING", "_UNHURRIED")}
 _RESTART_NUMBERS = "SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'"
 _DISCONNECT_OTHERS = """
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
@@ -42,6 +45,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         is_second = call is not None and call.params.get("ledger_url") == "postgresql"
         if is_second and item.get_closest_marker("both_databases") is None:
             item.add_marker(pytest.mark.extended)
+
+
+share_statements()
 
 
 class HandClock:
@@ -89,6 +95,22 @@ def empty_ledger(connection: sa.Connection) -> None:
 def sqlite_url(file: Path) -> sa.URL:
     """The URL of a SQLite ledger."""
     return sa.URL.create("sqlite", database=str(file))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commits_wait_for_no_disk() -> Iterator[None]:
+    """Let SQLite in this process leave its writes to the system: no test stops the machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _SYNCHRONOUS:
+            patch.setattr(ledger_engine, name, "OFF")
+        yield
+
+
+@pytest.fixture
+def commits_wait_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SQLite wait for the disk as in production."""
+    for name, value in _SYNCHRONOUS.items():
+        monkeypatch.setattr(ledger_engine, name, value)
 
 
 @pytest.fixture(scope="session")

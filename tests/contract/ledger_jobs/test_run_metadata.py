@@ -90,6 +90,7 @@ def test_an_error_undoes_all_that_was_to_happen_together(metadata: RunMetadata) 
     assert metadata.halt_step(ref("p", NOON), "one").attempt == 1
 
 
+@pytest.mark.usefixtures("commits_wait_for_disks")
 def test_only_what_begins_and_ends_steps_does_not_wait_for_the_disk(metadata: RunMetadata) -> None:
     def lasting(call: Callable[[], object]) -> bool:
         with committed(metadata.ledger) as seen:
