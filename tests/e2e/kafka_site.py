@@ -10,7 +10,7 @@ from typing import Self
 
 from typing_extensions import override
 
-from tests.e2e.iceberg_site import FEED, IngestRepo
+from tests.e2e.iceberg_site import FEED, IngestRepo, QuickRepo
 from tests.testbed.kafka_broker import KafkaBroker
 from toolkit.ingest.errors import NoSuchIngestTable
 
@@ -19,7 +19,7 @@ _ARCHIVE = "      after: archive\n      archive: /archive\n"
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopicRepo(IngestRepo):
+class TopicRepo(QuickRepo):
     """A config repo with one feed, and its topic of two partitions.
 
     Attributes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.iceberg_site import IngestRepo
+from tests.e2e.iceberg_site import IngestRepo, QuickRepo
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.port import CLOSED_PROPERTY, WATERMARK_PROPERTY, TableCommit
 
@@ -30,7 +30,7 @@ def table(repo: IngestRepo) -> IcebergTable:
 
 
 def test_instances_close_once_the_source_was_read_and_late_rows_update_them(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     at = "2026-03-20T02:15Z"
     assert repo.run(action="compact", at=at)["feeds"][0]["notes"] == [
         "the table feedctl.web.clicks is not there: nothing was ingested yet"
@@ -62,7 +62,7 @@ def test_instances_close_once_the_source_was_read_and_late_rows_update_them(tmp_
 
 
 def test_no_instance_closes_while_the_source_is_behind(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x"])
     feed = tmp_path / "repo/feeds/clicks.yaml"
     feed.write_text(feed.read_text().replace("      on_bad_record: reject\n", ""))
@@ -80,7 +80,7 @@ def test_no_instance_closes_while_the_source_is_behind(tmp_path: Path) -> None:
 
 
 def test_no_instance_closes_before_a_file_that_was_still_written_is_read(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x"])
     repo.put("growing.json", ["y"])
     os.utime(tmp_path / "inbox/growing.json")
@@ -99,7 +99,7 @@ def test_no_instance_closes_before_a_file_that_was_still_written_is_read(tmp_pat
 
 
 def test_an_instance_that_was_closed_by_a_killed_run_is_announced_by_the_next(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x", "y"])
     assert repo.run()["exit"] == 0
     with repo.start(action="compact") as process:
@@ -122,7 +122,7 @@ def test_an_instance_that_was_closed_by_a_killed_run_is_announced_by_the_next(tm
 
 
 def test_files_of_killed_and_lapsed_writers_go_and_no_others(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x", "y"])
     assert repo.run()["exit"] == 0
     data = next((tmp_path / "warehouse").rglob("feedctl-*.parquet")).parent
@@ -149,7 +149,7 @@ def test_files_of_killed_and_lapsed_writers_go_and_no_others(tmp_path: Path) -> 
 
 
 def test_a_table_whose_catalog_was_restored_is_left_alone(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x"])
     assert repo.run()["exit"] == 0
     saved = (tmp_path / "catalog.db").read_bytes()
@@ -173,7 +173,7 @@ def test_a_table_whose_catalog_was_restored_is_left_alone(tmp_path: Path) -> Non
 
 @pytest.mark.extended
 def test_files_of_a_dropped_table_stay_where_it_was_made_anew(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x"])
     assert repo.run()["exit"] == 0
     repo.catalog().catalog.drop_table(("web", "clicks"))
@@ -190,7 +190,7 @@ def test_files_of_a_dropped_table_stay_where_it_was_made_anew(tmp_path: Path) ->
 
 @pytest.mark.extended
 def test_the_last_instance_closes_after_the_end_of_the_validity(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     feed = tmp_path / "repo/feeds/clicks.yaml"
     feed.write_text(feed.read_text().replace("2099-01-01T00:00Z", "2026-03-20T01:00Z"))
     repo.put("a.json", ["x"])
@@ -204,7 +204,7 @@ def test_the_last_instance_closes_after_the_end_of_the_validity(tmp_path: Path) 
 
 @pytest.mark.extended
 def test_replaced_files_stay_for_six_hours(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     words = [f"word{at}" for at in range(90)]
     repo.put("a.json", words)
     assert repo.run()["exit"] == 0

@@ -1,4 +1,4 @@
-"""The ingest entrypoint on a real Iceberg table, as its own process where a process matters."""
+"""The ingest entrypoint on a real Iceberg table, as its own process for standard input and for kills."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.iceberg_site import IngestRepo
+from tests.e2e.iceberg_site import IngestRepo, QuickRepo
 
 
 def test_files_are_committed_once_and_put_away(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x", "y", "z"])
     with (tmp_path / "inbox" / "a.json").open("a") as file:
         file.write("{broken\n")

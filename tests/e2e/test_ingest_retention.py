@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sqlite3
 import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 
-from tests.e2e.iceberg_site import TIME, IngestRepo
+from tests.e2e.iceberg_site import QuickRepo
 from tests.e2e.test_compact import events, table
-from toolkit.cli.boundary import run_app
-from toolkit.cli.compact import compact
-from toolkit.cli.ingest import ingest
-from toolkit.cli.retention import retention
-
-_COMMANDS = {"ingest": ingest, "compact": compact, "retention": retention}
 
 AT = "2026-03-22T02:00Z"
 """Two days after the first two of four instances; they are older than the limit then."""
@@ -30,24 +21,9 @@ LEFT = Counter(word for at, word in enumerate(WORDS) if at % 4 >= 2)
 GOING = ["ds=2026-03-20-00", "ds=2026-03-20-01"]
 
 
-class QuickRepo(IngestRepo):
-    """A repo whose entrypoints run in this process, for speed."""
-
-    def run(self, *options: str, given: bytes = b"", action: str = "ingest", at: str = TIME) -> dict[str, Any]:
-        """Run to the end; returns the result, with the exit code as ``exit``."""
-        assert not given
-        app = typer.Typer(add_completion=False)
-        app.command()(_COMMANDS[action])
-        out = self.root / "result.json"
-        out.unlink(missing_ok=True)
-        where = ("--config-repo", str(self.root / "repo"), "--feed", "clicks", "--result-file", str(out))
-        code = run_app(app, [*where, "--time", at, *options])
-        return {**(json.loads(out.read_text()) if out.exists() else {}), "exit": code}
-
-
 def ingested(root: Path) -> QuickRepo:
     """Return a repo whose feed has a retention, and rows in four instances."""
-    repo = QuickRepo(root=IngestRepo.make(root).root)
+    repo = QuickRepo.make(root)
     feed = root / "repo/feeds/clicks.yaml"
     feed.write_text(feed.read_text().replace("    ingest:\n", "    retention: {limit: days(2)}\n    ingest:\n"))
     repo.put("a.json", WORDS)

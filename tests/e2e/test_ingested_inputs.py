@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
-from tests.e2e.iceberg_site import ENTRYPOINTS, IngestRepo
+from entrypoints import late_check, process
+from tests.e2e.iceberg_site import IngestRepo, QuickRepo
+from toolkit.cli.boundary import run_app
+from toolkit.cli.main import main
 
 PROCESS = """\
 kind: process
@@ -44,45 +45,43 @@ def with_process(repo: IngestRepo) -> None:
         each.chmod(0o755)
 
 
-def run(repo: IngestRepo, script: str, *options: str) -> dict[str, Any]:
-    """Run an entrypoint about the process."""
-    command = [sys.executable, str(ENTRYPOINTS / script), "--config-repo", str(repo.root / "repo"), "--output", "json"]
-    ran = subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=120)
-    assert ran.stdout, ran.stderr
-    return {**json.loads(ran.stdout), "exit": ran.returncode}
+def run(repo: IngestRepo, app: typer.Typer, at: str) -> dict[str, Any]:
+    """Run an entrypoint about the process, in this process."""
+    out = repo.root / "result.json"
+    options = ("--config-repo", str(repo.root / "repo"), "--result-file", str(out))
+    code = run_app(app, [*options, "--process", "count_clicks", "--time", at])
+    return {**json.loads(out.read_text()), "exit": code}
 
 
 @pytest.mark.extended
-@pytest.mark.slow
 def test_a_process_waits_until_the_instance_is_closed_and_late_rows_run_it_again(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+    repo = QuickRepo.make(tmp_path)
     with_process(repo)
     repo.put("a.json", ["x", "y"])
     assert repo.run()["exit"] == 0
-    process = ("--process", "count_clicks", "--time", "2026-03-20T01:00Z")
-    waiting = run(repo, "process.py", *process)
+    at = "2026-03-20T01:00Z"
+    waiting = run(repo, process.app, at)
     assert waiting["exit"] == 75, waiting
     assert repo.run(action="compact")["exit"] == 0
-    assert run(repo, "process.py", *process)["exit"] == 0
-    late = process
-    nothing = run(repo, "late_check.py", *late)
+    assert run(repo, process.app, at)["exit"] == 0
+    nothing = run(repo, late_check.app, at)
     assert nothing["exit"] == 0, nothing
     repo.put("b.json", ["z1", "z2"])
     assert repo.run()["exit"] == 0
-    again = run(repo, "late_check.py", *late)
+    again = run(repo, late_check.app, at)
     assert again["exit"] == 0, again
     assert json.dumps(nothing["items"]) != json.dumps(again["items"]), (nothing, again)
 
 
-def test_instance_list_tells_rows_that_are_not_closed_yet(tmp_path: Path) -> None:
-    repo = IngestRepo.make(tmp_path)
+def test_instance_list_tells_rows_that_are_not_closed_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    repo = QuickRepo.make(tmp_path)
     repo.put("a.json", ["x", "y"])
     assert repo.run()["exit"] == 0
     assert repo.run(action="compact", at="2026-03-20T01:15Z")["exit"] == 0
-    command = [str(Path(sys.executable).parent / "feedctl"), "instance", "list", "clicks", "--output", "json"]
+    capsys.readouterr()
     span = ["--start", "2026-03-20T00:00Z", "--end", "2026-03-20T03:00Z", "--config-repo", str(tmp_path / "repo")]
-    ran = subprocess.run([*command, *span], capture_output=True, text=True, check=True, env=dict(os.environ))
-    found = {each["instance"]: each for each in json.loads(ran.stdout)["instances"]}
+    assert main(["instance", "list", "clicks", "--output", "json", *span]) == 0
+    found = {each["instance"]: each for each in json.loads(capsys.readouterr().out)["instances"]}
     assert {key: each["state"] for key, each in found.items()} == {
         "2026-03-20T00:00Z": "available",
         "2026-03-20T01:00Z": "partial",
