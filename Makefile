@@ -42,13 +42,14 @@ test-extended: java install spark35 ## the rest of test-all: options, kills and 
 test-all: java install spark35 ## all tests but the soak tests
 	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) $(THOROUGH) -m "not soak" $(ARGS)
 
-lint: install ## ruff, mypy, the layers, size and shape, no registry hosts, spelling
+lint: install ## ruff, mypy, the layers, size and shape, no registry hosts, sentences, spelling
 	@$(BIN)/ruff check --quiet --output-format concise .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
 	@PYTHONPATH=. .ci/quiet $(BIN)/lint-imports
 	@.ci/structure $(BIN)/python
 	@.ci/no-registry-hosts
+	@$(BIN)/python .ci/prose.py
 	@$(BIN)/codespell docs README.md CONTRIBUTING.md CHANGELOG.md toolkit entrypoints config_repo_template config_repo_minimal
 	@echo "lint: no findings"
 
