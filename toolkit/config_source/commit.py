@@ -1,14 +1,17 @@
 """Snapshot of a commit of a git checkout."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from toolkit.config_source.git import TreeEntry, list_tree, read_commit, read_objects
+from toolkit.config_source.git import TreeEntry, list_tree, object_sizes, read_commit, read_objects
 from toolkit.config_source.snapshot import (
     MOST_TEXT,
+    MOST_TEXTS,
     FileFilter,
     Snapshot,
     SnapshotId,
     SnapshotKind,
+    is_text,
     no_other_file,
 )
 from toolkit.entities.problems import ConfigProblem
@@ -33,21 +36,35 @@ def from_git(path: Path, ref: str = "HEAD", keeps: FileFilter = no_other_file) -
     commit = read_commit(path, ref)
     entries = list_tree(path, commit.id)
     own = [entry for entry in entries if _is_file(entry)]
-    wanted = [entry for entry in own if is_config_file(entry.path) or keeps(entry.path)]
-    contents = read_objects(path, [entry.object for entry in wanted])
-    found = {entry.path: content for entry, content in zip(wanted, contents, strict=True)}
-    files = {name: content for name, content in found.items() if is_config_file(name)}
+    files = _contents(path, [entry for entry in own if is_config_file(entry.path)])
+    others = [entry for entry in own if entry.path not in files and keeps(entry.path)]
+    texts = _contents(path, list(_small(others, object_sizes(path, [entry.object for entry in others]))))
     return Snapshot(
         root=str(path),
         files=files,
         names=frozenset(entry.path for entry in entries) - files.keys(),
-        texts={name: each for name, each in found.items() if name not in files and len(each) <= MOST_TEXT},
+        texts={name: each for name, each in texts.items() if is_text(each)},
         id=SnapshotId(kind=SnapshotKind.COMMIT, value=commit.id, committed_at=commit.committed_at),
         problems=(
             *(_refused(entry) for entry in entries if not _is_file(entry) and is_config_place(entry.path)),
             *own_files([entry.path for entry in entries]),
         ),
     )
+
+
+def _contents(path: Path, entries: Sequence[TreeEntry]) -> dict[str, bytes]:
+    contents = read_objects(path, [entry.object for entry in entries]) if entries else ()
+    return {entry.path: content for entry, content in zip(entries, contents, strict=True)}
+
+
+def _small(entries: Iterable[TreeEntry], sizes: Mapping[str, int]) -> Iterator[TreeEntry]:
+    """Yield the files that a snapshot keeps, of those that the checkout has: git may have packed a text of zeros."""
+    left = MOST_TEXTS
+    for entry in entries:
+        size = sizes.get(entry.object, MOST_TEXTS)
+        if size <= min(MOST_TEXT, left):
+            left -= size
+            yield entry
 
 
 def _is_file(entry: TreeEntry) -> bool:

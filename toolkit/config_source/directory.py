@@ -16,11 +16,13 @@ from pathlib import Path
 
 from toolkit.config_source.snapshot import (
     MOST_TEXT,
+    MOST_TEXTS,
     FileFilter,
     Snapshot,
     SnapshotId,
     SnapshotKind,
     content_digest,
+    is_text,
     no_other_file,
 )
 from toolkit.entities.problems import ConfigProblem
@@ -81,7 +83,7 @@ class _Reading:
         self.names: set[str] = set()
         self.digests: list[tuple[bytes, bytes]] = []
         self.problems: list[ConfigProblem] = []
-        self.left = _MOST_BYTES
+        self.left, self.left_of_texts = _MOST_BYTES, MOST_TEXTS
 
     def read(self, root: Path) -> None:
         try:
@@ -135,16 +137,24 @@ class _Reading:
             if not stat.S_ISREG(found.st_mode):  # it was a file a moment ago
                 self._special(name)
                 return
-            is_text = not is_config and self.keeps(name) and found.st_size <= min(MOST_TEXT, self.left)
+            is_small = not is_config and self.keeps(name) and found.st_size <= min(MOST_TEXT, self.left_of_texts)
             parts = []
             while chunk := os.read(file, _CHUNK):
                 digest.update(chunk)
-                if is_config or is_text:
+                if is_config:
                     self._spend(len(chunk))
+                if is_config or is_small:
                     parts.append(chunk)
-        if is_config or is_text:
-            (self.files if is_config else self.texts)[name] = b"".join(parts)
+        self._keep(name, b"".join(parts), is_config=is_config, is_small=is_small)
         self.digests.append((os.fsencode(name), digest.digest()))
+
+    def _keep(self, name: str, content: bytes, *, is_config: bool, is_small: bool) -> None:
+        """Keep configuration, and of other files small texts: these take no room from it, whatever comes first."""
+        if is_config:
+            self.files[name] = content
+        elif is_small and is_text(content):
+            self.texts[name] = content
+            self.left_of_texts -= len(content)
 
     def _spend(self, size: int) -> None:
         self.left -= size

@@ -237,9 +237,8 @@ def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
         GitFailed: the checkout has not all of them, or together they are larger than any config repo: git packs a text
             that repeats itself into a thousandth, and gives it back whole.
     """
-    request = "".join(f"{name}\n" for name in names).encode()
-    answers = run_git(directory, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], stdin=request).splitlines()
-    sizes = [int(size) for size in (line.rpartition(b" ")[2] for line in answers) if size.isdigit()]
+    known = object_sizes(directory, names)
+    sizes = [known[name] for name in names if name in known]
     reason = ""
     if len(sizes) < len(names):
         reason = f"{len(names) - len(sizes)} objects of the commit are missing; lazy fetching is off"
@@ -247,7 +246,7 @@ def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
         reason = f"the commit has {sum(sizes)} bytes of configuration, expected at most {_MOST_BYTES >> 20} MiB"
     if reason:
         raise GitFailed(command=["git", "cat-file"], code=None, stderr=reason, directory=str(directory))
-    output = run_git(directory, ["cat-file", "--batch"], stdin=request)
+    output = run_git(directory, ["cat-file", "--batch"], stdin=_lines(names))
     contents: list[bytes] = []
     offset = 0
     for size in sizes:
@@ -255,6 +254,21 @@ def read_objects(directory: Path, names: Sequence[str]) -> list[bytes]:
         contents.append(output[begin : begin + size])
         offset = begin + size + 1
     return contents
+
+
+def object_sizes(directory: Path, names: Sequence[str]) -> dict[str, int]:
+    """Return the octets of objects, of those that the checkout has.
+
+    Raises:
+        GitFailed: git failed.
+    """
+    command = ["cat-file", "--batch-check=%(objectname) %(objectsize)"]
+    answers = run_git(directory, command, stdin=_lines(names)).decode().splitlines() if names else ()
+    return {name: int(size) for name, _, size in (each.rpartition(" ") for each in answers) if size.isdecimal()}
+
+
+def _lines(names: Sequence[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()
 
 
 def changed_files(directory: Path) -> tuple[str, ...]:
@@ -266,8 +280,8 @@ def changed_files(directory: Path) -> tuple[str, ...]:
 
 
 def ignored_files(directory: Path) -> tuple[str, ...]:
-    """YAML files at and below a directory that git ignores; not those in directories that are ignored as a whole."""
-    command = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", "*.yaml"]
+    """Return what git ignores at and below a directory: files, and with a slash behind them whole directories."""
+    command = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--", "."]
     return tuple(name for name in os.fsdecode(run_git(directory, command)).split("\0") if name)
 
 

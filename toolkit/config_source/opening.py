@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from toolkit.config_source.errors import DirtyCheckout, GitFailed, NoCommit, NoC
 from toolkit.config_source.git import changed_files, ignored_files, is_ignored, list_tree, read_commit
 from toolkit.config_source.snapshot import FileFilter, Snapshot, SnapshotId, SnapshotKind, no_other_file
 from toolkit.entities.problems import ConfigProblem
-from toolkit.entities.source_files import REPO_FILE, is_config_file, own_files
+from toolkit.entities.source_files import REPO_FILE, SUFFIX, is_config_file, own_files
 
 _LOG = logging.getLogger(__name__)
 
@@ -118,13 +118,25 @@ def _open_archive(path: Path) -> Snapshot:
 
 
 def _open_checkout(path: Path, keeps: FileFilter, *, strict: bool) -> Snapshot:
-    changed, ignored = changed_files(path), tuple(filter(is_config_file, ignored_files(path)))
+    changed, all_ignored = changed_files(path), frozenset(ignored_files(path))
+    ignored = tuple(sorted(each for each in all_ignored if each.endswith(SUFFIX) and is_config_file(each)))
     if not changed and not ignored:
         return from_git(path, keeps=keeps)
     if strict:
         raise DirtyCheckout(path=str(path), changed=changed, ignored=ignored)
-    snapshot = from_directory(path, _dirty_identity(path), keeps)
+
+    def keeps_of_git(name: str) -> bool:
+        """Leave out what git ignores, as a `.env`: such a file is the right place for a secret."""
+        return keeps(name) and not any(each in all_ignored for each in _with_folders(name))
+
+    snapshot = from_directory(path, _dirty_identity(path), keeps_of_git)
     return replace(snapshot, problems=(*snapshot.problems, *_committed_own_files(path)))
+
+
+def _with_folders(name: str) -> Iterator[str]:
+    """Yield a path and the folders above it, as `ignored_files` has them."""
+    yield name
+    yield from (name[: at + 1] for at, sign in enumerate(name) if sign == "/")
 
 
 def _committed_own_files(path: Path) -> tuple[ConfigProblem, ...]:

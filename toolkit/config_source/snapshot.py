@@ -52,7 +52,7 @@ class Snapshot:
         root: where it was read, for people.
         files: content of the configuration files, by path with `/`.
         names: paths of all other files.
-        texts: content of those other files that the opener wanted as well, such as scripts for lint.
+        texts: content of those other files that the opener wanted as well, such as scripts for lint; see `is_text`.
         problems: files that could not be read.
     """
 
@@ -66,8 +66,13 @@ class Snapshot:
 
 FileFilter = Callable[[str], bool]
 """Tells by the path of a file that is no configuration whether a snapshot keeps its content in `texts`."""
-MOST_TEXT = 1 << 20
-"""Larger files are no scripts that people write; a snapshot does not keep them in `texts`."""
+MOST_TEXT, MOST_TEXTS = 1 << 20, 64 << 20
+"""Octets of a file that a snapshot keeps in `texts`, and of all of these: larger ones are no scripts of people."""
+
+
+def is_text(data: bytes) -> bool:
+    """Return whether what a file has can be a script that a person wrote: it is not large, and no program."""
+    return len(data) <= MOST_TEXT and b"\0" not in data
 
 
 def no_other_file(_path: str) -> bool:

@@ -190,3 +190,24 @@ def test_other_files_are_kept_when_they_are_asked_for_and_small(tmp_path: Path, 
     assert "workflows/large.sql" in kept.names
     assert open_snapshot(root).texts == {}
     assert kept.id == open_snapshot(root).id
+
+
+def test_texts_take_no_room_from_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("directory", "git"):
+        monkeypatch.setattr(f"toolkit.config_source.{module}._MOST_BYTES", 100)
+    for module in ("directory", "commit"):
+        monkeypatch.setattr(f"toolkit.config_source.{module}.MOST_TEXTS", 50)
+    texts = {**REPO, **{f"data/{number}.json": "x" * 20 for number in range(20)}}
+    for root in (write(tmp_path / "plain", texts), checkout(tmp_path / "committed", texts)):
+        kept = open_snapshot(root, keeps=lambda path: path.endswith(".json"))
+        assert set(kept.texts) == {"data/0.json", "data/1.json"}
+        assert set(kept.files) == {"repo.yaml", "feeds/clicks.yaml"}
+        assert kept.problems == ()
+
+
+def test_what_git_ignores_and_what_is_no_text_is_not_kept(tmp_path: Path) -> None:
+    root = checkout(tmp_path, {**REPO, ".gitignore": ".env\nbuild/\n", "workflows/tool": "\x7fELF\0"})
+    write(root, {".env": "a", "build/deep/x.sql": "a", "workflows/new.sql": "a"})
+    kept = open_snapshot(root, keeps=lambda path: path != ".gitignore")
+    assert kept.id.dirty
+    assert set(kept.texts) == {"workflows/clicks.sql", "workflows/new.sql"}
