@@ -32,7 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name, _value in quick_spark().items():
     os.environ.setdefault(_name, _value)
 
-_LONG_FIRST = ("e2e", "integration", "golden", "contract")
+_LONG_FIRST = ("docs", "e2e", "integration", "golden", "contract")
 """Directories of tests by how long a file of theirs takes; all others come after them."""
 
 FIND_JAVA = Path(__file__).resolve().parents[1] / ".ci" / "java-home"

@@ -35,7 +35,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for folder in ("tutorials", "how-to") for path in (DOCS / folder).glob("**/*.md"))
 _WRITE = "FEEDCTL_WRITE_DOCS"
 
-pytestmark = [pytest.mark.slow, pytest.mark.extended]
+pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(600)]
 
 
 def cases() -> Iterator[object]:
