@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.quality import Quality
+    from toolkit.transfer.trees import Tree
 
 QUALITY_FAILED, QUALITY_UNKNOWN = "quality_failed", "quality_unknown"
 """Codes of blocked data: it is not as expected, or it could not be validated."""
@@ -66,10 +67,12 @@ class Part:
     Attributes:
         place: where it lies now, whole.
         keys: values of a partition's keys, which its files do not have, as Hive writes them; of a path feed none.
+        listed: its files, as this run has listed them and not written since; None: it has not.
     """
 
     place: CanonicalPath
     keys: Mapping[str, str] = field(default_factory=dict)
+    listed: Tree | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -150,7 +150,7 @@ def _of_table(validation: FeedValidation, instant: datetime, work: RunContext) -
     stored = [
         StoredPart(part=each, place=each.place, storage=_storage(contents.table, each)) for each in contents.parts
     ]
-    return written_of(target, validation, address, contents.table, stored)
+    return written_of(target, validation, address, contents.table, stored, is_listed=True)
 
 
 def _storage(table: Table, part: TablePart) -> StorageDescriptor:

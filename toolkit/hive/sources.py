@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.availability import is_ready
 from toolkit.catalog.errors import ForeignLocation, NoSuchTable, UnsupportedTable
 from toolkit.catalog.partition_name import split_name
 from toolkit.hive.errors import InstanceNotAvailable
@@ -105,7 +104,7 @@ class MetastoreSource:
             raise InstanceNotAvailable(instance=target.instance_key, why=f"{name} has no partition of it")
         contents = reader.contents(table, names)
         for part in contents.parts:
-            if target.flag and not is_ready(work.stores(part.place), part.place, target.flag):
+            if target.flag and target.flag not in part.tree:
                 why = f"its flag {target.flag} is not in {part.place}"
                 raise InstanceNotAvailable(instance=target.instance_key, why=why)
         return contents

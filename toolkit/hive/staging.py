@@ -192,7 +192,13 @@ class StagedTable:
 
 
 def written_of(
-    target: TableTarget, validation: FeedValidation, address: str, table: Table, stored: Sequence[StoredPart]
+    target: TableTarget,
+    validation: FeedValidation,
+    address: str,
+    table: Table,
+    stored: Sequence[StoredPart],
+    *,
+    is_listed: bool = False,
 ) -> Written:
     """Return an instance of a table as it is validated.
 
@@ -202,6 +208,7 @@ def written_of(
         address: of the instance, as consumers know it.
         table: its description.
         stored: all its partitions, at least one.
+        is_listed: each is where its files were listed just now.
 
     Raises:
         NoReading: see `reading_of`.
@@ -209,7 +216,10 @@ def written_of(
     return validation.written(
         target.instance_key,
         address,
-        [Part(place=each.place, keys=_keys(table, each.part)) for each in stored],
+        [
+            Part(place=each.place, keys=_keys(table, each.part), listed=each.part.tree if is_listed else None)
+            for each in stored
+        ],
         counterpart=target.counterpart,
         table=reading_of(table, [each.storage for each in stored]),
     )

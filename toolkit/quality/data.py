@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from toolkit.availability.hidden import is_being_copied, is_hidden
 from toolkit.el import EPOCH
 from toolkit.ledger.fingerprints import Fingerprint, ListedFile
 from toolkit.storage import Entry, FileKind, WrongKind
+from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.actions.validation import Part, Written
@@ -42,16 +43,23 @@ class DataPrint:
     unread: str = ""
 
 
-def print_of(written: Written, stores: Callable[[CanonicalPath], FileSystem]) -> DataPrint:
+def print_of(
+    written: Written, stores: Callable[[CanonicalPath], FileSystem], *, uses_listed: bool = False
+) -> DataPrint:
     """List what was written.
 
     Flags and what begins with a dot or an underscore are no data: they are not validated, and a flag comes later.
 
+    Args:
+        written: the data.
+        stores: for listing.
+        uses_listed: parts that this run has listed before it validates them are not listed again.
+
     Raises:
         StorageError: it cannot be listed.
     """
-    is_flat = written.table is not None
-    return print_of_parts(written.parts, written.feed.availability_flag, stores, is_flat=is_flat)
+    parts = written.parts if uses_listed else [replace(each, listed=None) for each in written.parts]
+    return print_of_parts(parts, written.feed.availability_flag, stores, is_flat=written.table is not None)
 
 
 def print_of_parts(
@@ -60,12 +68,12 @@ def print_of_parts(
     """Do as `print_of` does, where nothing but the directories and the name of the flag is known.
 
     Args:
-        parts: the directories.
+        parts: the directories; each is listed, several side by side, unless it says what is in it.
         flag: the name of the flag; None: there is none.
         stores: for listing.
         is_flat: each is a table's, whose files lie directly in it.
     """
-    found = [(_name(part.place), list(_files(part, stores(part.place), flag))) for part in parts]
+    found = [(_name(part.place), entries) for part, entries in zip(parts, _listed(parts, flag, stores), strict=True)]
     listed = [
         ListedFile(f"{name}/{each.kind}/{each.name}", each.size, each.modified or EPOCH)
         for name, entries in found
@@ -104,15 +112,37 @@ def suites_digest(written: Written, suites: Sequence[Suite]) -> str:
     return hashlib.sha256(json.dumps(basis, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:
+def _listed(
+    parts: Sequence[Part], flag: str | None, stores: Callable[[CanonicalPath], FileSystem]
+) -> list[list[Entry]]:
+    """Return the files of each part; a table may have tens of thousands of them."""
+    found: list[list[Entry]] = [[] for _ in parts]
+
+    def look(at: int) -> None:
+        found[at] = list(_files(parts[at], stores(parts[at].place), flag))
+
+    pool = WorkerPool(stores(parts[0].place).capabilities.parallel if parts else 1, "feedctl-listing")
     try:
-        entries = list(store.list_tree(part.place))
-    except WrongKind:  # a feed's instance may be a file
-        found = store.status(part.place)
-        entries = [Entry("", found.kind, found.size, found.modified)]
-    for each in entries:
+        pool.run_all(look, range(len(parts)))
+    finally:
+        pool.shutdown()
+    return found
+
+
+def _files(part: Part, store: FileSystem, flag: str | None) -> Iterator[Entry]:
+    for each in _entries(part, store):
         if each.kind is not FileKind.DIRECTORY and not is_hidden(each.name) and each.name != flag:
             yield each
+
+
+def _entries(part: Part, store: FileSystem) -> Iterable[Entry]:
+    if part.listed is not None:
+        return [Entry(name, each.kind, each.size, each.modified) for name, each in part.listed.items()]
+    try:
+        return list(store.list_tree(part.place))
+    except WrongKind:  # a feed's instance may be a file
+        found = store.status(part.place)
+        return [Entry("", found.kind, found.size, found.modified)]
 
 
 def _unread(entries: Sequence[Entry], *, is_flat: bool) -> str:

@@ -147,7 +147,7 @@ class SuiteValidator(Validator):
             Unavailable: the ledger cannot be written.
             Stopped: what `check` raises.
         """
-        validation = self._validated(written, print_of(written, self.stores), check)
+        validation = self._validated(written, print_of(written, self.stores, uses_listed=True), check)
         by_hand = replace(validation, result=replace(validation.result, is_by_hand=True))
         if self.ledger is not None:
             self.ledger.write(lambda tx: validations.record(tx, by_hand.result, by_hand.findings))
