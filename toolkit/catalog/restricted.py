@@ -58,7 +58,8 @@ class RestrictedMetastore(BoundMetastore):
 
     def _checked(self, partition: Partition, own: CanonicalPath | None) -> Partition:
         location = partition.claimed_location
-        return replace(partition, refusal=self.policy.why_not_used(location, own)) if location else partition
+        refusal = self.policy.why_not_used(location, own) if location else ""
+        return replace(partition, refusal=refusal) if refusal else partition
 
     @override
     def database_location(self, name: str) -> str:
