@@ -174,7 +174,8 @@ def _called(function: Function) -> str:
 
 
 _SHELL = re.compile(r"\$([A-Za-z]\w*)")
-_FOREIGN_DATE = re.compile(r"\{\{|%[YmdHM]|\$\{yy|(?<![A-Za-z])(?:yyyy|YYYY)(?![A-Za-z])", re.IGNORECASE)
+_FOREIGN_DATE = re.compile(r"\{\{|%[YmdHM](?![0-9a-f])|\$\{yy|(?<![A-Za-z])yyyy(?![A-Za-z])", re.IGNORECASE)
+"""`%D0%B0` is a letter in an address, and no day."""
 _BRACED = re.compile(r"(?<!\$)\{(YEAR|MONTH|DAY|HOUR|MINUTE)\}")
 _NAMED = re.compile(r"\$\{(\w+)\}")
 

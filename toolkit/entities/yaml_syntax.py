@@ -112,15 +112,15 @@ def _not_first(error: ParserError) -> SyntaxProblem:
     return SyntaxProblem(line=number, column=1, message=message, hint="begin the keys of a file without blanks")
 
 
-_BARE_KEY = re.compile(r"\s*(?:- )?(?P<key>[\w.-]+)\s*[:=]?.*")
+_BARE_KEY = re.compile(r"\s*(?:- )?(?P<key>[a-z_]{1,40})(?:\s*[:=]|\s+[^\s#]).*")
+"""A key and its value: a word that stands alone, or has digits in it, may be a secret below its key."""
 
 
-def _without_colon(error: ParserError) -> SyntaxProblem | None:
+def _without_colon(error: ParserError) -> SyntaxProblem:
     """Explain a line that was read as a key and has no colon: `frequency hours(1)`, `frequency:hours(1)`."""
     parts = _BARE_KEY.fullmatch(error.line(error.began[0]))
-    if parts is None:
-        return None
-    hint = f"write `{parts['key']}: ` and then the value"  # which is not repeated: it may be a secret
+    key = "KEY" if parts is None else parts["key"]
+    hint = f"write `{key}: ` and then the value"  # which is not repeated: it may be a secret
     return error.at_start("found no colon with a blank behind it, expected KEY: VALUE", hint)
 
 
@@ -185,7 +185,7 @@ def _no_value(error: ParserError) -> SyntaxProblem:
     return error.at_problem(f"found {found}, expected a value", unquoted_hint(error.line(error.place[0])) or _QUOTES)
 
 
-_EXPLANATIONS: Mapping[str, Callable[[ParserError], SyntaxProblem | None]] = {
+_EXPLANATIONS: Mapping[str, Callable[[ParserError], SyntaxProblem]] = {
     "did not find expected key": _unexpected_key,
     "did not find expected '-' indicator": _other_indentation,
     "did not find expected <document start>": _not_first,

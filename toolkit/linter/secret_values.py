@@ -50,6 +50,11 @@ _IN_FLOW = re.compile(r"[^\s,}\]]*+")
 _NO_SECRET = re.compile(r"[|>][-+0-9]*|\$\{[^}]*\}|(?:env|file|alias|jceks|vault):.*|\*+|(?i:true|false|none|null|~)?")
 """Stricter than what is a finding: a number, a path or half a reference is not reported, but not repeated either."""
 
+_SPOKEN = re.compile(
+    r"""(?i)(?:password|passwd|pwd|secret|token|key|\bidentified\s+by)["'`]?[\s,]*+(?P<text>'[^'\n]++'?|"[^"\n]++"?)"""
+)
+"""A text behind such a word without a colon, as in the options of a table in SQL, or an argument of Python."""
+
 _OPENED = re.compile(r"""[\s#-]*+["']?(?P<key>[\w.-]++)["']?\s*+:\s*+(?P<value>.*)""")
 _LINES_ABOVE = 100
 """So far above a line its key is looked for; a private key has about thirty lines."""
@@ -91,7 +96,8 @@ def line_without_secrets(data: bytes, line: int) -> str:
     text = source_line(data, line)
     if _is_within_secret(data, line):
         return re.sub(r"\S", "*", text)
-    return _without_named(without_secrets(text))
+    shown = _without_named(without_secrets(text))
+    return _SPOKEN.sub(lambda found: found[0][: -len(found["text"])] + "*" * len(found["text"]), shown)
 
 
 def _without_named(text: str) -> str:
@@ -121,7 +127,8 @@ def _is_within_secret(data: bytes, line: int) -> bool:
         above = source_line(data, number)
         if "-----BEGIN " in above or "-----END " in above:
             return "-----BEGIN " in above
-        if above.strip() and _indent(above) < _indent(text):
+        is_beside = _indent(above) == _indent(text) and _OPENED.match(text) is None and _OPENED.match(above) is not None
+        if above.strip() and (is_beside or _indent(above) < _indent(text)):
             return _is_opened_by(above, text)
     return False
 

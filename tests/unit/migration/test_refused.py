@@ -111,7 +111,8 @@ def test_no_entity_is_ever_expanded(tmp_path: Path, text: str) -> None:
             '<late-arrival cut-off="6 hours"/>',
             (
                 "f.xml:5: bad-frequency: late_arrival.cut_off: \"6 hours\": at character 1: found '6 hours', expected "
-                "minutes(N) or hours(N) or days(N) or months(N) (it would be feeds/clicks.yaml:7); did you mean hours(6)?"
+                "minutes(N) or hours(N) or days(N) or months(N) (it would be feeds/clicks.yaml:7); "
+                "did you mean hours(6)?"
             ),
         ),
         (

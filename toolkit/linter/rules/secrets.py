@@ -68,8 +68,8 @@ def _in_script(file: str, data: bytes) -> Iterator[Hit]:
             yield _secret_hit(file, (), f"found what looks like {what}", place)
 
 
-_PLACEHOLDER = re.compile(r"[{$%<]")
-"""A URL with a part that a program fills in: its password may be that part."""
+_PLACEHOLDER = re.compile(r"""[{$%<]|["']\s*[+.|]""")
+"""A URL with a part that a program fills in or joins to it: its password may be that part."""
 
 
 def _secret_hit(file: str, pointer: Pointer, message: str, place: TextPlace | None = None) -> Hit:

@@ -12,7 +12,7 @@ from toolkit.entities import Document, Feed, FeedCluster, Hold, Pointer, Value
 from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.layers import Layer
 from toolkit.entities.parsing import parse_files, part_of
-from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, SUFFIX, entity_kind, misnamed_files
+from toolkit.entities.source_files import DEFAULTS_NAME, HOLDS_FILE, REPO_FILE, SUFFIX, entity_kind, misnamed_files
 from toolkit.entities.vocabulary import Kind
 from toolkit.linter.findings import Hit, Severity, TextPlace
 from toolkit.linter.rule import Check, LintContext
@@ -191,7 +191,10 @@ def table_partitions(context: LintContext) -> Iterator[Hit]:
 
 def misplaced_entity(context: LintContext) -> Iterator[Hit]:
     """Find files of entities outside of the folders that entities are read from."""
+    others = tuple(name.removesuffix(REPO_FILE) for name in context.snapshot.names if name.endswith(f"/{REPO_FILE}"))
     for file, data in sorted(context.snapshot.texts.items()):
+        if file.startswith(others):
+            continue  # another config repo
         found = _KIND.search(data) if file.endswith((".yaml", ".yml")) and _NAME.search(data) else None
         if found is None or file.startswith(".") or any(misnamed_files([file])):  # that is an error of loading
             continue
@@ -205,7 +208,7 @@ def misplaced_entity(context: LintContext) -> Iterator[Hit]:
         )
 
 
-_KIND = re.compile(rb"(?m)^kind: *[\"']?(?P<kind>cluster|feed|process|datasource)\b")
+_KIND = re.compile(rb"(?m)^kind: *[\"']?(?P<kind>cluster|feed|process|datasource)(?![\w.-])")
 _NAME = re.compile(rb"(?m)^name:")
 
 
