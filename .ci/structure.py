@@ -35,10 +35,10 @@ BANNED = re.compile(
 READERS = {"toolkit/variables.py", "toolkit/quality/spark_job.py"}
 """Modules that use `os.environ`: the one that reads it, and a program that sets variables of its own libraries."""
 BOUNDARY = re.compile(
-    r"toolkit/(?:variables|jobs|cli/\w+|config_source/git|storage/(?:opening|hdfs/client|webhdfs/file_system|s3/client|cloud/file_system))\.py"
+    r"toolkit/(?:variables|jobs|cli/\w+|config_source/git|catalog/adapters/(?:gateway|connections)|transfer/adapters/spark_executors|storage/(?:opening|hdfs/client|webhdfs/file_system|s3/client|cloud/file_system))\.py"
 )
 """Modules that ask for the variables of the process: commands, `toolkit.jobs`, git as a program of the user, and the
-clients of stores, whose libraries read the same variables by themselves. All others are handed the variables."""
+clients of stores and of Java, whose libraries read the same variables by themselves. All others are handed them."""
 STARTS = re.compile(r"subprocess\.(?:run|Popen|call|check_call|check_output)")
 
 

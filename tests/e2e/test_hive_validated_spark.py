@@ -89,6 +89,6 @@ def test_tables_are_judged_by_what_their_readers_would_see(
     assert copies.target.rows("t_text") == {}
     for name, value in environment(java_home).items():
         monkeypatch.setenv(name, value)
-    decision = ("release", "t_text", "--key", KEY, "--reason", "known", "--config-repo", str(copies.repo))
+    decision = ("release", "t_text", "--time", KEY, "--reason", "known", "--config-repo", str(copies.repo))
     assert main(["quality", *decision]) == 0
     assert len(copies.target.rows("t_text")) == 2

@@ -65,7 +65,7 @@ def test_bad_data_are_blocked_and_their_reader_waits_until_they_are_released(
     assert result["instances"][0]["failure"]["code"] == "quality_failed", result
     assert consumer(counting, KEYS[1]) == 75
     capsys.readouterr()
-    instance = ("counts", "--key", KEYS[1], *counting.repo)
+    instance = ("counts", "--time", KEYS[1], *counting.repo)
     assert main(["quality", "show", *instance]) == 0
     assert re.search(r"FAILS .*expect_column_values_to_not_be_null\(page\).*3 of 3", capsys.readouterr().out)
     assert main(["quality", "release", *instance, "--reason", "pages came later that day"]) == 0

@@ -127,6 +127,6 @@ def _blocked_then_released(runs: StoredRuns) -> None:
     manifest = json.loads(runs.store.files("counts/.feedctl-staging", hidden=True)[_MANIFEST])
     assert (manifest["instance"], manifest["code"]) == (KEYS[1], "quality_failed")
     assert ("available", "01") not in runs.events()
-    assert main(["quality", "release", "counts", "--key", KEYS[1], "--reason", "known", *runs.repo]) == 0
+    assert main(["quality", "release", "counts", "--time", KEYS[1], "--reason", "known", *runs.repo]) == 0
     assert (runs.rows("counts", KEYS[1]), runs.beside()) == ({_GOOD, _BAD}, set())
     assert runs.query("SELECT state FROM verdict WHERE state <> 'passed'") == [("released",)]

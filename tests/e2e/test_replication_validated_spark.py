@@ -32,6 +32,6 @@ def test_bad_data_of_a_source_are_not_seen_on_the_target_until_somebody_releases
     assert target.files() == {}
     for name, value in environment(java_home).items():
         monkeypatch.setenv(name, value)
-    released = ("release", "clicks", "--key", KEYS[0], "--reason", "known", "--config-repo", str(copying.repo))
+    released = ("release", "clicks", "--time", KEYS[0], "--reason", "known", "--config-repo", str(copying.repo))
     assert main(["quality", *released]) == 0
     assert target.files() == bad

@@ -80,24 +80,24 @@ def test_the_explanations_are_as_before(runs: TriggerRuns, capsys: pytest.Captur
     runs.emit("clicks", KEYS[0])
     story.ask("before the first pass")
     runs.pass_by("--due", "--decide-only")
-    story.ask("an event before the first pass", "--key", KEYS[0])
+    story.ask("an event before the first pass", "--time", KEYS[0])
     runs.emit("clicks", KEYS[1])
     runs.emit_uri(PRICES)
     story.ask("one entry is satisfied, by an event that no pass has read")
     runs.emit("clicks", KEYS[2])
-    runs.feedctl("event", "retract", "feedctl:feed/clicks?cluster=primary", "--key", KEYS[2])
+    runs.feedctl("event", "retract", "feedctl:feed/clicks?cluster=primary", "--time", KEYS[2])
     runs.emit("orders", KEYS[3], kind=EventKind.UPDATED)
     runs.emit("orders", KEYS[4])
     make_old(runs, 7)
     runs.pass_by("--due", "--decide-only")
     story.ask("what a pass has left waiting")
     for step, key in (("retracted", KEYS[2]), ("of another kind", KEYS[3]), ("expired", KEYS[4])):
-        story.ask(f"an event that was {step}", "--key", key)
+        story.ask(f"an event that was {step}", "--time", key)
     runs.emit("orders", KEYS[1])
     story.ask("due")
     runs.pass_by("--due", "--decide-only")
     story.ask("nothing waits")
-    story.document("consumed", "--key", KEYS[1])
+    story.document("consumed", "--time", KEYS[1])
     runs.emit("clicks", KEYS[1])
     runs.emit("orders", KEYS[1])
     runs.feedctl("entity", "suspend", "report")
@@ -106,11 +106,11 @@ def test_the_explanations_are_as_before(runs: TriggerRuns, capsys: pytest.Captur
     runs.write_story(CONDITION.replace("valid_for", "max_queued: 1, valid_for"))
     runs.emit("clicks", "2080-03-01T01:00Z")
     runs.emit("orders", "2080-03-01T01:00Z")
-    story.ask("no slot is left", "--key", "2080-03-01T01:00Z")
+    story.ask("no slot is left", "--time", "2080-03-01T01:00Z")
     runs.write_story(CONDITION, schedule="and")
-    story.ask("its time has not come", "--key", "2080-03-01T01:00Z")
+    story.ask("its time has not come", "--time", "2080-03-01T01:00Z")
     runs.write_story(CONDITION.replace("valid_for", "coalesce: latest, valid_for"))
-    story.ask("coalesced", "--key", KEYS[1])
+    story.ask("coalesced", "--time", KEYS[1])
     runs.write_story(DAILY, schedule="never")
     story.ask("by any update")
     check(story)
@@ -119,7 +119,7 @@ def test_the_explanations_are_as_before(runs: TriggerRuns, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("report", "--key", "2026-03-20T00:30Z"), "the nearest are 2026-03-20T00:00Z and 2026-03-20T01:00Z"),
+        (("report", "--time", "2026-03-20T00:30Z"), "the nearest are 2026-03-20T00:00Z and 2026-03-20T01:00Z"),
         (("make_clicks",), "process make_clicks has no `trigger`"),
         (("reprot",), "report"),
     ],
@@ -135,5 +135,5 @@ def test_a_key_for_a_trigger_without_instances_is_an_error(
     runs: TriggerRuns, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runs.write_story(DAILY)
-    assert main(["explain", "trigger", "report", "--key", KEYS[0], *runs.repo]) == 2
-    assert "`by: any_update`, for the process as a whole; expected no --key" in capsys.readouterr().err
+    assert main(["explain", "trigger", "report", "--time", KEYS[0], *runs.repo]) == 2
+    assert "`by: any_update`, for the process as a whole; leave --time out" in capsys.readouterr().err

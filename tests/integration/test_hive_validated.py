@@ -35,7 +35,7 @@ def copies(
 
 def decide(copies: TableCopies, verb: str) -> int:
     """A person's decision about the bad day."""
-    options = ("--key", KEY, "--cluster", "backup", "--reason", "known", "--config-repo", str(copies.repo))
+    options = ("--time", KEY, "--cluster", "backup", "--reason", "known", "--config-repo", str(copies.repo))
     return main(["quality", verb, "clicks", *options])
 
 

@@ -59,6 +59,20 @@ def test_a_dry_run_shows_steps_and_properties_and_touches_nothing(counting: Runs
     assert not (counting.directory / "ledger.db").exists()
 
 
+def test_the_text_of_a_dry_run_has_steps_inputs_and_outputs_and_properties_on_request(
+    counting: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counting.run("--dry-run", "--output", "text")
+    shown = capsys.readouterr().out
+    places = [
+        shown.index(each) for each in ("main (command ", "input clicks: ", "output counts: ", " properties, which")
+    ]
+    assert places == sorted(places)
+    assert "nominalTime=" not in shown
+    counting.run("--dry-run", "--output", "text", "--properties")
+    assert f"nominalTime={KEYS[0]}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", ["triage", "status"])
 def test_who_asks_why_an_instance_failed_is_told_what_the_run_said(
     counting: Runs, capsys: pytest.CaptureFixture[str], command: str

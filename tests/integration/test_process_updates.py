@@ -186,7 +186,7 @@ def test_a_rerun_that_made_the_same_data_announces_it_as_emit_says(runs: Runs, e
 def test_the_same_data_is_announced_again_after_it_was_retracted(runs: Runs) -> None:
     runs.write()
     assert runs.run()[0] == 0
-    assert main(["event", "retract", COUNTS, "--key", KEYS[0], *runs.repo]) == 0
+    assert main(["event", "retract", COUNTS, "--time", KEYS[0], *runs.repo]) == 0
     assert runs.run("--force")[0] == 0
     assert [kind for kind, _, _ in _events(runs)] == ["available", "retracted", "available"]
 

@@ -85,7 +85,7 @@ def test_who_asks_for_the_process_is_told_what_blocks_it_the_page_and_the_comman
     capsys.readouterr()
     assert main(["instance", command, "count", *requested, *counting.repo]) == 0
     reported = capsys.readouterr().out
-    assert f"feedctl quality show counts --key {KEYS[1]}" in reported
+    assert f"feedctl quality show counts --time {KEYS[1]}" in reported
     assert page in reported
 
 
@@ -97,7 +97,7 @@ def test_who_asks_why_an_instance_is_not_there_is_told_that_it_is_blocked_and_wh
     assert main(["instance", "triage", "counts", "--time", KEYS[1], *counting.repo]) == 0
     reported = capsys.readouterr().out
     assert "it is blocked by its quality (blocked: " in reported
-    assert f"feedctl quality show counts --key {KEYS[1]}" in reported
+    assert f"feedctl quality show counts --time {KEYS[1]}" in reported
     ((page,),) = counting.query("SELECT page FROM verdict")
     assert f"page: {page}" in reported
 
@@ -245,11 +245,11 @@ def test_late_data_is_not_done_when_the_late_workflow_wrote_nothing_to_be_judged
 def test_what_an_earlier_run_published_does_not_stand_for_what_was_rejected_since(counting: ValidatedRuns) -> None:
     """The first output is released, the second one rejected: readers have the first, and the second was never made."""
     assert counting.run(time=KEYS[1])[0] == 1
-    assert main(["quality", "release", "counts", "--key", KEYS[1], "--reason", "known", *counting.repo]) == 0
+    assert main(["quality", "release", "counts", "--time", KEYS[1], "--reason", "known", *counting.repo]) == 0
     assert counting.run(time=KEYS[1])[0] == 0
     (counting.at("clicks", KEYS[1]) / "part-0").write_text("bad again\n")
     assert counting.run("--force", time=KEYS[1])[0] == 1
-    assert main(["quality", "reject", "counts", "--key", KEYS[1], "--reason", "no", *counting.repo]) == 0
+    assert main(["quality", "reject", "counts", "--time", KEYS[1], "--reason", "no", *counting.repo]) == 0
     code, result = counting.run(time=KEYS[1])
     assert (code, outcomes(result)) == (1, [("end", "failed", "no_output")])
     assert counting.events() == [("available", "01")]

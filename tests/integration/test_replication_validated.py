@@ -54,7 +54,7 @@ def on_store(s3: S3Store, s3_bucket: str, copying: Replication) -> Replication:
 
 def decide(copying: Replication, verb: str) -> int:
     """A person's decision about the bad hour."""
-    options = ("--key", KEYS[1], "--cluster", "backup", "--reason", "known", "--config-repo", str(copying.repo))
+    options = ("--time", KEYS[1], "--cluster", "backup", "--reason", "known", "--config-repo", str(copying.repo))
     return main(["quality", verb, "clicks", *options])
 
 

@@ -183,7 +183,7 @@ def test_a_digest_from_outside_silences_no_update(runs: TemporaryRuns) -> None:
     (runs.at("clicks", KEYS[0]) / "part-0").write_text("more\n")
     assert runs.run("--force")[0] == 0
     ((extra,),) = runs.query(f"{written}'{KEYS[0]}' ORDER BY sequence DESC LIMIT 1")
-    emit = ["event", "emit", "feedctl:feed/counts?cluster=primary", "--key", KEYS[0]]
+    emit = ["event", "emit", "feedctl:feed/counts?cluster=primary", "--time", KEYS[0]]
     assert main([*emit, "--extra", extra, *runs.repo]) == 2
     assert main([*emit, *runs.repo]) == 0
     newest = "sequence = (SELECT max(sequence) FROM event)"

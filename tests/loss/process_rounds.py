@@ -108,7 +108,7 @@ def validated_outputs(directory: Path, rounds: int, seed: int) -> None:
                 codes = [runs.run("--force")[0]]
                 decision = chance.choice(("release", "reject", ""))
                 if decision and "bad" in last:
-                    decide = ["quality", decision, "counts", "--key", KEY, "--reason", "r", *runs.repo]
+                    decide = ["quality", decision, "counts", "--time", KEY, "--reason", "r", *runs.repo]
                     assert main(decide) == 0, name
                 allowed += [last] if "good" in last or ("bad" in last and decision == "release") else []
                 codes += [runs.run()[0] for _ in range(chance.randrange(2))] if codes[0] else []

@@ -133,7 +133,7 @@ def test_a_row_does_not_choose_what_a_decision_on_blocked_data_looks_at_or_remov
     chosen.mkdir(parents=True)
     (chosen / "part").write_text("mine")
     forge(site, "verdict", place=f"file://{chosen}", data_digest=_digest(chosen))
-    refused = feedctl("quality", verb, "clicks", "--key", NOON, "--reason", "known")
+    refused = feedctl("quality", verb, "clicks", "--time", NOON, "--reason", "known")
     assert (refused.code, (chosen / "part").read_text()) == (2, "mine")
     assert f"file://{chosen}, which is not a place of the instance {NOON}" in refused.err
     assert (site.waits / "part-0").read_text() == "bad"
@@ -308,8 +308,8 @@ def test_a_path_in_any_row_is_text_that_nothing_opens(site: Site, feedctl: Feedc
             ("instance", "logs", "clicks_job", "--time", NOON),
             ("instance", "triage", "clicks", "--time", NOON),
             ("hold", "list"),
-            ("quality", "show", "clicks", "--key", NOON),
-            ("quality", "reject", "clicks", "--key", NOON, "--reason", "bad"),
+            ("quality", "show", "clicks", "--time", NOON),
+            ("quality", "reject", "clicks", "--time", NOON, "--reason", "bad"),
             ("run", "get-files", "--min-batch", "1", "--max-batch", "9"),
             ("run", "get-properties", "clicks_job", "--cluster", "local"),
         ):

@@ -204,7 +204,7 @@ class ValidatedRounds:
 
     def _release(self, chance: random.Random, hour: int) -> None:
         """By a command, which half of the times is killed anywhere."""
-        options = ("--key", KEYS[hour], "--cluster", "backup", "--reason", "known")
+        options = ("--time", KEYS[hour], "--cluster", "backup", "--reason", "known")
         command = [str(BIN / "feedctl"), "quality", "release", "clicks", *options]
         command = [*command, "--config-repo", str(self.copying.repo)]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -69,9 +69,7 @@ def status_of(error: FeedctlError) -> Status:
 
 def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
     try:
-        code = typer.main.get_command(app).main(
-            args=None if argv is None else list(argv), prog_name=program_name(), standalone_mode=False
-        )
+        code = _run_command(app, sys.argv[1:] if argv is None else list(argv))
     except FeedctlError as error:
         say(f"feedctl: {error}")
         return exit_code_of(error)
@@ -89,6 +87,19 @@ def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else ExitCode.DONE
 
 
+def _run_command(app: typer.Typer, argv: list[str]) -> object:
+    """Run the command that the arguments name; old names of its options are replaced when they are met."""
+    try:
+        return typer.main.get_command(app).main(args=argv, prog_name=program_name(), standalone_mode=False)
+    except typer.TyperException as error:
+        from toolkit.cli.option_names import with_new_names
+
+        renamed = with_new_names(error, argv)
+        if renamed is None:
+            raise
+    return _run_command(app, renamed)
+
+
 def program_name() -> str:
     """Return the name that the process was started by."""
     name = os.path.basename(sys.argv[0])  # noqa: PTH119 - a name to show, not a path to use
@@ -97,7 +108,10 @@ def program_name() -> str:
 
 def _say_usage(error: typer.TyperException) -> None:
     """Say what is wrong with the arguments; of none at all the help, which stands there by now, says enough."""
-    message = error.format_message().removesuffix(".")
+    from toolkit.cli.option_names import meant_option
+
+    meant = meant_option(error)
+    message = (f"{getattr(error, 'message', '')}; {meant}" if meant else error.format_message()).removesuffix(".")
     if message:
         say(f"feedctl: {message}{_help_hint(error)}")
 

@@ -121,7 +121,7 @@ def graph(
         str | None,
         typer.Argument(metavar="DATASET", help="Only what leads to this dataset or from it; as for `show`."),
     ] = None,
-    form: Annotated[GraphFormat, typer.Option("--format", help="How to print the graph.")] = GraphFormat.TEXT,
+    form: Annotated[GraphFormat, typer.Option("--output", help="How to print the graph.")] = GraphFormat.TEXT,
     time: _Time = None,
     repo: RepoFlags,
 ) -> None:

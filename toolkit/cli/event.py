@@ -26,7 +26,7 @@ _Uri = Annotated[
 ]
 _Key = Annotated[
     str | None,
-    typer.Option("--key", metavar="INSTANT", help="The instance. Default: the dataset as a whole."),
+    typer.Option("--time", metavar="INSTANT", help="The instance. Default: the dataset as a whole."),
 ]
 
 
@@ -35,7 +35,7 @@ class EventFlags:
     """Options that choose events."""
 
     uri: Annotated[str | None, typer.Argument(metavar="URI", help="Only of this dataset. Default: of all.")] = None
-    key: Annotated[str | None, typer.Option("--key", metavar="INSTANT", help="Only of this instance.")] = None
+    key: Annotated[str | None, typer.Option("--time", metavar="INSTANT", help="Only of this instance.")] = None
     kind: Annotated[
         list[EventKind] | None,
         typer.Option("--kind", metavar="KIND", help="Only available, updated, evicted or retracted; repeatable."),

@@ -28,7 +28,7 @@ def trigger(
     cluster: ClusterName = None,
     key: Annotated[
         str | None,
-        typer.Option("--key", metavar="INSTANT", help="The process instance. Default: those that updates wait for."),
+        typer.Option("--time", metavar="INSTANT", help="The process instance. Default: those that updates wait for."),
     ] = None,
     repo: AnswerFlags,
 ) -> None:

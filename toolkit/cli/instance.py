@@ -16,8 +16,8 @@ from toolkit.cli.options import ClusterName, print_rows
 app = typer.Typer(no_args_is_help=True)
 app.command("params")(params)
 
-_OF_LOGS = ("time", "step", "follow")
-_RANGE = ("name", "start", "end", "cluster", "life_cycle")
+_OF_LOGS = ("step", "follow")
+_RANGE = ("name", "time", "start", "end", "cluster", "life_cycle")
 _COMMANDED = (*_RANGE, "filter_by", "reason")
 
 
@@ -42,7 +42,8 @@ def status(
 @flat
 def running(
     which: Annotated[
-        options.RunningFlags, Fields(but=("start", "end", "force", *_OF_LOGS, "all_attempts", "planned", "reason"))
+        options.RunningFlags,
+        Fields(but=("time", "start", "end", "force", *_OF_LOGS, "all_attempts", "planned", "reason")),
     ],
     repo: AnswerFlags,
 ) -> None:
@@ -86,7 +87,8 @@ def summary(which: Annotated[options.CountedFlags, Fields(only=_RANGE)], repo: A
 @app.command("logs")
 @flat
 def logs(
-    which: Annotated[InstanceFlags, Fields(only=(*_RANGE, *_OF_LOGS, "filter_by", "all_attempts"))], repo: AnswerFlags
+    which: Annotated[options.LoggedFlags, Fields(only=(*_RANGE, *_OF_LOGS, "filter_by", "all_attempts"))],
+    repo: AnswerFlags,
 ) -> None:
     """Show where the logs of instances and of their steps are; with --time, print those of one instance."""
     from toolkit.cli.instance_answers import answer
@@ -106,9 +108,7 @@ def logs(
 
 @app.command("dependencies")
 @flat
-def dependencies(
-    *, name: options.Name, start: options.OneStart, cluster: ClusterName = None, repo: AnswerFlags
-) -> None:
+def dependencies(*, name: options.Name, time: options.OneTime, cluster: ClusterName = None, repo: AnswerFlags) -> None:
     """Show what an instance is made from, what is made from it, and how that is."""
     from toolkit.el import parse_instant
     from toolkit.management.dependencies import instance_dependencies
@@ -116,7 +116,7 @@ def dependencies(
     from toolkit.rendering.instances import DEPENDENCY_COLUMNS, dependency_document, dependency_rows
     from toolkit.rendering.tables import STATUS_STYLES
 
-    instant = parse_instant(start)
+    instant = parse_instant(time)
     with repo.opened(writing=False) as (ledger, repository):
         entity = runnable(repository, name)
         clusters = chosen_clusters(repository, entity, () if cluster is None else (cluster,))

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from toolkit.cli.instance_options import InstanceFlags, OrderBy, SortOrder
-from toolkit.cli.option_values import BadOption, instant_of
+from toolkit.cli.option_values import BadOption, MissingOption, instant_of
 from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
 from toolkit.el import parse_instant
@@ -93,6 +93,8 @@ def carry_out(verb: str, options: InstanceFlags, repo: RepoFlags) -> CommandResu
     from toolkit.management.decisions import InstanceCommand
     from toolkit.runs.recorder import current_user
 
+    if options.first is None:
+        raise MissingOption(option="--time", command=f"instance {verb}")
     requested, view = requested_range(options), _view(options)
     with repo.opened(writing=True) as (ledger, repository):
         request = CommandRequest(
@@ -108,13 +110,13 @@ def carry_out(verb: str, options: InstanceFlags, repo: RepoFlags) -> CommandResu
 
 
 def requested_range(options: InstanceFlags) -> RequestedRange:
-    """The range that `--start` and `--end` name.
+    """The range that `--start` and `--end`, or `--time`, name.
 
     Raises:
         InvalidInput: they name none.
     """
     return RequestedRange(
-        start=None if options.start is None else parse_instant(options.start),
+        start=None if options.first is None else parse_instant(options.first),
         end=None if options.end is None else parse_instant(options.end),
     )
 
@@ -196,7 +198,7 @@ def print_instances(found: InstanceList, output: OutputFormat) -> None:
     print_rows(output, lambda: instance_document(found), columns, rows, STATUS_STYLES, nothing="no such instances")
     if output is OutputFormat.TEXT and found.on_queue and any(row.run is None for row in found.rows):
         where = f"{found.name} works off the queue on {', '.join(found.on_queue)}, so its jobs stand for no instance"
-        say(f"note: {where}; without --start they are listed")
+        say(f"note: {where}; without --time and --start they are listed")
 
 
 def print_answers(result: CommandResult, output: OutputFormat) -> None:

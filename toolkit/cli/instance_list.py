@@ -71,11 +71,11 @@ def _print_planned(repository: Repository, flags: InstanceFlags, output: OutputF
     from toolkit.el import parse_instant
     from toolkit.planning.listing import list_instances
 
-    if flags.start is None:
+    if flags.first is None:
         raise MissingOption(option="--start", command="instance list")
     flags.require_no_choice()
     end = None if flags.end is None else parse_instant(flags.end)
-    start = parse_instant(flags.start)
+    start = parse_instant(flags.first)
     rows = _rows(list_instances(repository, flags.name, start, end, flags.cluster))
     columns = ("cluster", "instance", "what", "where")
     print_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolkit.cli.flags import AnswerFlags
@@ -66,7 +66,7 @@ def print_step_logs(which: InstanceFlags, repo: AnswerFlags) -> None:
         while texts.show(instance_logs(ledger, managed, requested_range, view)) and which.follow:
             time.sleep(_LOOK_SECONDS)
 
-    answer(replace(which, start=which.time), repo, show)
+    answer(which, repo, show)
     if not texts.has_some:
         raise NoSuchStep(name=which.name, step=which.step)
 
@@ -75,8 +75,6 @@ def _require_fitting(which: InstanceFlags, output: OutputFormat) -> None:
     """Refuse what does not go with printing logs."""
     if which.time is None:
         raise MissingOption(option="--time", command="instance logs")
-    if which.start not in {None, which.time} or which.end is not None:
-        raise BadOption(option="--time", found=which.time, expected="no --start and --end beside it")
     if output is not OutputFormat.TEXT:
         raise BadOption(option="--output", found=output.value, expected="text: logs are printed as they are")
 

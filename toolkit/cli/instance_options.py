@@ -38,7 +38,6 @@ class SortOrder(StrEnum):
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", autocompletion=entity_names, help="A feed or a process.")]
-OneStart = Annotated[str, typer.Option("--start", metavar="INSTANT", help="The instance.")]
 OneTime = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The instance, by its nominal time.")]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is recorded.")]
 Force = Annotated[bool, typer.Option("--force", help="From the first step; otherwise from the one that failed.")]
@@ -49,6 +48,7 @@ class InstanceFlags:
     """The instances that a command is about; an option that a command does not have says nothing."""
 
     name: Name
+    time: Annotated[str | None, typer.Option("--time", metavar="INSTANT", help="This instance alone.")] = None
     start: Annotated[
         str | None,
         typer.Option(
@@ -61,9 +61,6 @@ class InstanceFlags:
         None
     )
     force: Force = False
-    time: Annotated[
-        str | None, typer.Option("--time", metavar="INSTANT", help="Print the logs of the steps of this instance.")
-    ] = None
     step: Annotated[
         str | None, typer.Option("--step", metavar="STEP", help="Print the log of this step only; goes with --time.")
     ] = None
@@ -99,6 +96,21 @@ class InstanceFlags:
         bool, typer.Option("--planned", help="Of a feed, all its locations as they should be; no store is asked.")
     ] = False
     reason: Reason = None
+
+    @property
+    def first(self) -> str | None:
+        """The first instance: that of `--start`, or the only one, of `--time`.
+
+        Raises:
+            BadOption: both were given.
+        """
+        if self.time is None:
+            return self.start
+        if self.start not in {None, self.time} or self.end is not None:
+            from toolkit.cli.option_values import BadOption
+
+            raise BadOption(option="--time", found=self.time, expected="no --start and --end beside it")
+        return self.time
 
     def require_no_choice(self, but: tuple[str, ...] = ()) -> None:
         """Refuse options that would have no effect on what is no run, rather than ignore them.
@@ -165,9 +177,24 @@ class CountedFlags(InstanceFlags):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LoggedFlags(InstanceFlags):
+    """Instances whose logs are shown."""
+
+    time: Annotated[
+        str | None,
+        typer.Option("--time", metavar="INSTANT", help="This instance alone; the logs of its steps are printed."),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CommandedFlags(InstanceFlags):
     """Instances that a command changes."""
 
     start: Annotated[
-        str, typer.Option("--start", metavar="INSTANT", help="The first instance; without --end, this one alone.")
-    ]
+        str | None,
+        typer.Option(
+            "--start",
+            metavar="INSTANT",
+            help="The first instance; without --end, this one alone. This or --time is needed.",
+        ),
+    ] = None

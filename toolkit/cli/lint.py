@@ -13,7 +13,7 @@ from toolkit.cli.flags import flat
 
 
 class LintFormat(StrEnum):
-    """The values of `--format`."""
+    """The values of `--output`."""
 
     TEXT = "text"
     """Each finding with its line of source, for people."""
@@ -40,7 +40,6 @@ class LintFlags:
         str | None,
         typer.Option(
             "--config-repo",
-            "--repo",
             metavar="DIR|ARCHIVE",
             help="The config repo. Default: FEEDCTL_REPO, else the nearest parent folder with a repo.yaml.",
         ),
@@ -55,7 +54,7 @@ class LintFlags:
         ),
     ] = None
     all_envs: Annotated[bool, typer.Option("--all-envs", help="Check every environment.")] = False
-    form: Annotated[LintFormat, typer.Option("--format", help="How to print the findings.")] = LintFormat.TEXT
+    form: Annotated[LintFormat, typer.Option("--output", help="How to print the findings.")] = LintFormat.TEXT
     select: Annotated[
         list[str] | None,
         typer.Option(

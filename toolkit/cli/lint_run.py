@@ -187,7 +187,7 @@ def render(report: LintReport, form: LintFormat, prefixes: Prefixes, *, colours:
 
     Args:
         report: what was found.
-        form: of `--format`.
+        form: of `--output`.
         prefixes: what stands before the paths of files.
         colours: for a terminal.
     """

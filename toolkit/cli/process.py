@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +80,9 @@ def process(
     force: Annotated[
         bool, typer.Option("--force", help="From the first step on, also when the instance has succeeded already.")
     ] = False,
+    properties: Annotated[
+        bool, typer.Option("--properties", help="With --dry-run: also the properties that the steps are told.")
+    ] = False,
     parallel: Parallel = None,
     run: ProcessRunFlags,
 ) -> int:
@@ -87,10 +90,11 @@ def process(
     from toolkit.bootstrap.process import ProcessOptions, run_processes
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.process_runner.targets import NAME
-    from toolkit.rendering.process import PROCESS_VIEW
+    from toolkit.rendering.process import process_view
 
     own = ProcessOptions(selection=which.selection, due=due, waits=wait, is_forced=force)
-    command = run.command(NAME, partial(run_processes, own), PROCESS_VIEW)
+    shown = replace(run, verbose=True) if properties and not run.quiet else run  # else they are cut like any long list
+    command = shown.command(NAME, partial(run_processes, own), process_view(properties=properties))
     with command.failures_delivered():
         which.refuse_unclear(due=due, may_be_due=not force)
         return command.execute(run.options(nominal_time_of(time), parallel=parallel))

@@ -19,7 +19,7 @@ app = typer.Typer(no_args_is_help=True)
 
 _Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=feed_names, help="The feed.")]
 _AnyKey = Annotated[
-    str | None, typer.Option("--key", metavar="INSTANT", help="This instance alone, with all findings.")
+    str | None, typer.Option("--time", metavar="INSTANT", help="This instance alone, with all findings.")
 ]
 _Most = Annotated[int, typer.Option("--limit", min=1, help="So many at most.")]
 
@@ -29,7 +29,7 @@ class DecisionFlags:
     """Options of a decision on blocked data."""
 
     feed: _Feed
-    key: Annotated[str, typer.Option("--key", metavar="INSTANT", help="The instance.")]
+    key: Annotated[str, typer.Option("--time", metavar="INSTANT", help="The instance.")]
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why; it is in the ledger and the audit file.")
     ]

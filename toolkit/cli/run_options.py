@@ -28,7 +28,7 @@ Cluster = Annotated[
 ]
 Instance = Annotated[
     str | None,
-    typer.Option("--instance", metavar="INSTANT", help="The instance that runs. Default: the job on the queue."),
+    typer.Option("--time", metavar="INSTANT", help="The instance that runs. Default: the job on the queue."),
 ]
 NoResolve = Annotated[
     bool, typer.Option("--no-resolve", help="Take inputs and outputs from the options alone, not from the config repo.")
@@ -153,7 +153,7 @@ def job_ref(process: str, cluster: str, instance: str | None) -> JobRef:
     """
     from toolkit.ledger.jobs.rows import JobRef
 
-    key = None if instance is None else instance_key("--instance", instance)
+    key = None if instance is None else instance_key("--time", instance)
     return JobRef(process=process, cluster=cluster, instance_key=key)
 
 

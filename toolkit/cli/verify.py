@@ -30,6 +30,7 @@ def verify(
             "--source", metavar="NAME", autocompletion=cluster_names, help="Only what came from here. Default: all."
         ),
     ] = None,
+    time: Annotated[str | None, typer.Option("--time", metavar="INSTANT", help="This instance alone.")] = None,
     start: Annotated[
         str | None,
         typer.Option(
@@ -46,14 +47,17 @@ def verify(
     from toolkit.bootstrap.replication import ReplicationOptions
     from toolkit.bootstrap.verify import VerifyOptions
     from toolkit.bootstrap.verify import verify as verified
+    from toolkit.cli.option_values import BadOption
     from toolkit.clock import SystemClock
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
+    if time is not None and (start, end) != (None, None):
+        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
     request = VerifyOptions(
         feed=feed,
         cluster=cluster,
-        chosen=ReplicationOptions(source=source, start=start, end=end),
+        chosen=ReplicationOptions(source=source, start=start or time, end=end),
         repo=repo.request(),
     )
     found = verified(request, SystemClock(), NeverStopped(), _progress(repo.output))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from toolkit import __version__
 from toolkit.doctor.findings import CheckResult, failed, ok, skipped, warning
+from toolkit.java import LEAST_JAVA, java_command
 from toolkit.variables import Variables
 
 _LEAST_FREE = 1 << 30
@@ -52,9 +53,6 @@ def temporary_space(directory: str | None = None, least: int = _LEAST_FREE) -> I
     yield ok(found) if free >= least else warning(found, todo="free some room, or let TMPDIR name another directory")
 
 
-LEAST_JAVA = 17
-"""Spark 4 asks for it; Spark 3.5 is content with 8."""
-
 _SECONDS = 10
 _VERSION = re.compile(r"^ *java\.version = (.+)$", re.MULTILINE)
 _RELEASE = re.compile(r"^ *java\.specification\.version = (?:1\.)?(\d+)", re.MULTILINE)
@@ -89,7 +87,7 @@ def java_findings(variables: Variables, settings_of: JavaSettings, machines: Pat
         machines: where the system installs its Javas, for advice.
     """
     home = variables.get("JAVA_HOME", "")
-    command = str(Path(home, "bin", "java")) if home else shutil.which("java", path=variables.get("PATH")) or ""
+    command = java_command(variables)
     settings = settings_of(command) if command else ""
     release = _RELEASE.search(settings)
     if release is None:

@@ -47,7 +47,7 @@ class FeedByName(InvalidInput):
 
 
 class FutureUpdate(InvalidInput):
-    """An instance of `--key` whose time has not come.
+    """An instance of `--time` whose time has not come.
 
     Args:
         key: of the instance.
@@ -59,7 +59,7 @@ class FutureUpdate(InvalidInput):
     def __init__(self, *, key: str, now: datetime) -> None:
         self.key = key
         super().__init__(
-            f"--key: found {key}, a time to come; expected one that is not after now, {format_instant(now)}"
+            f"--time: found {key}, a time to come; expected one that is not after now, {format_instant(now)}"
         )
 
 

@@ -98,5 +98,5 @@ def blocked(tx: Transaction, what: Dependency) -> str:
         if each.state in _HELD and not each.is_by_hand:
             found = f"it is blocked by its quality ({each.state}: {each.reason})"
             page = f"; page: {each.page}" if each.page else ""
-            return f"{found}; run `feedctl quality show {what.name} --key {what.instance_key}`{page}"
+            return f"{found}; run `feedctl quality show {what.name} --time {what.instance_key}`{page}"
     return ""

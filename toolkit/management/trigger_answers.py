@@ -66,7 +66,7 @@ class NoTriggerKey(InvalidInput):
     def __init__(self, *, process: str, key: str) -> None:
         self.process, self.key = process, key
         super().__init__(
-            f"--key {key}: the trigger of {process} is `by: any_update`, for the process as a whole; expected no --key"
+            f"--time {key}: the trigger of {process} is `by: any_update`, for the process as a whole; leave --time out"
         )
 
 

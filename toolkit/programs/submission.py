@@ -13,6 +13,7 @@ from pathlib import Path
 
 from toolkit.entities import Cluster, SparkAttributes, SparkSessionUse, Workflow
 from toolkit.errors import InvalidInput
+from toolkit.java import warn_of_missing_java
 from toolkit.planning.step_settings import AWAITED, Unawaited, unawaited
 from toolkit.programs.child import Program
 from toolkit.programs.port import StepCall, StepEnd
@@ -87,6 +88,7 @@ def submission(
     if spark.class_:
         options += ["--class", spark.class_]
     path = _program(call.environment, "spark-submit")
+    warn_of_missing_java(call.environment)
     return Program(
         path=path,
         arguments=(path, "--name", spark.name or call.step, *options, *spark.options, application, *arguments),

@@ -49,7 +49,7 @@ def publishable(written: Written, known: NewValidationResult, notes: tuple[str, 
         has_note = known.state is not ValidationState.PASSED
         own = (f"{written.unit}: {why}{page}",) if has_note else ()
         return Publishable(digest=known.data_digest, notes=(*own, *notes))
-    command = f"`feedctl quality show {known.feed} --key {known.instance_key}`"
+    command = f"`feedctl quality show {known.feed} --time {known.instance_key}`"
     code = QUALITY_UNKNOWN if known.state is ValidationState.UNKNOWN else QUALITY_FAILED
     why = "; ".join((why, *notes, command)) + page
     raise QualityFailed(unit=written.unit, why=why, code=code, digest=known.data_digest, page=known.page or "")

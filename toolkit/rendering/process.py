@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolkit.process_runner.targets import CLEAR, END, FLAG, PREPARE, PUBLISH, ProcessDetail, ProcessTarget, StepItem
@@ -10,6 +11,7 @@ from toolkit.rendering.action_result import ActionView, Document, counts_documen
 from toolkit.rendering.instance_params import shown_properties
 
 if TYPE_CHECKING:
+    from toolkit.el import TableUri
     from toolkit.process_runner.resolution import MissingInput, ResolvedInstance
     from toolkit.process_runner.targets import InstanceResult
 
@@ -81,11 +83,42 @@ def _items_text(item: StepItem) -> str:
 
 
 def _lines(result: InstanceResult) -> Iterator[str]:
-    """Yield the lines of one instance's plan; a dry run is looked at for its properties."""
+    """Yield the lines of one instance; in a dry run, whose steps are its items, the data, and how many properties."""
     yield from note_lines(result)
-    if result.run is None and result.plan.items and result.plan.detail.resolved is not None:
-        for name, value in shown_properties(result.plan.detail.resolved).items():
-            yield f"{name}={value}"
+    resolved = _dry(result)
+    if resolved is not None:
+        yield from _data_lines(resolved)
+        yield f"{len(resolved.properties)} properties, which --properties shows"
+
+
+def _lines_with_properties(result: InstanceResult) -> Iterator[str]:
+    yield from note_lines(result)
+    resolved = _dry(result)
+    if resolved is not None:
+        yield from _data_lines(resolved)
+        yield from (f"{name}={value}" for name, value in shown_properties(resolved).items())
+
+
+def _dry(result: InstanceResult) -> ResolvedInstance | None:
+    """Return what an instance that only was planned would read and make."""
+    return result.plan.detail.resolved if result.run is None and result.plan.items else None
+
+
+def _data_lines(resolved: ResolvedInstance) -> Iterator[str]:
+    values = shown_properties(resolved)
+    for read in resolved.inputs:
+        yield f"input {read.name}: {_data_text(read.name, read.storage.table, values) or 'nothing is there'}"
+    for made in resolved.outputs:
+        yield f"output {made.name}: {_data_text(made.name, made.storage.table, values)}"
+
+
+def _data_text(name: str, table: TableUri | None, values: Mapping[str, str]) -> str:
+    """Return the paths, or the table and its partitions; of many the first and the last."""
+    if table is not None:
+        which = values.get(f"{name}_filter") or values.get(f"falcon_{name}_dataout_partitions", "").strip("'")
+        return f"{table.database}.{table.table}" + (f", {which}" if which else "")
+    paths = values.get(name, "").split(",")
+    return paths[0] if len(paths) == 1 else f"{paths[0]} to {paths[-1]} ({len(paths)} paths)"
 
 
 PROCESS_VIEW: ActionView[ProcessTarget, StepItem, ProcessDetail] = ActionView(
@@ -97,3 +130,8 @@ PROCESS_VIEW: ActionView[ProcessTarget, StepItem, ProcessDetail] = ActionView(
     target_rule=lambda _: "",
     target_lines=_lines,
 )
+
+
+def process_view(*, properties: bool) -> ActionView[ProcessTarget, StepItem, ProcessDetail]:
+    """Return the view of a run, of which a dry run shows the properties of its instances or only their number."""
+    return replace(PROCESS_VIEW, target_lines=_lines_with_properties) if properties else PROCESS_VIEW

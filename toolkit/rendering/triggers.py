@@ -43,7 +43,7 @@ def answer_lines(answer: TriggerAnswer) -> Iterator[str]:
     """Yield the explanations for people: of each instance the result first."""
     where = f"{answer.process} on {answer.cluster}"
     if not answer.explanations:
-        yield f"{where}: no instance has updates; `--key INSTANT` explains one"
+        yield f"{where}: no instance has updates; `--time INSTANT` explains one"
     for each in answer.explanations:
         what = f"{where} {each.process_key}".rstrip()
         yield f"{'due' if each.is_due else 'not due'}: {what}; needs {each.condition}"

@@ -28,8 +28,8 @@ def test_the_workflow_of_the_template_is_one_that_github_reads() -> None:
 
 def test_the_workflow_lints_against_the_base_and_shows_the_difference() -> None:
     text = WORKFLOW.read_text()
-    assert 'feedctl lint --all-envs --format github --against "$BASE"' in text
-    assert 'feedctl entity diff "$BASE" --env prod --format markdown' in text
+    assert 'feedctl lint --all-envs --output github --against "$BASE"' in text
+    assert 'feedctl entity diff "$BASE" --env prod --output markdown' in text
 
 
 def _scripts() -> list[str]:

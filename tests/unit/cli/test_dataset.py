@@ -19,7 +19,7 @@ JSON = ("--output", "json")
 
 
 def test_datasets_are_listed_with_their_last_update_and_next_run(feedctl: Feedctl) -> None:
-    feedctl("event", "emit", CLICKS, "--key", NOON)
+    feedctl("event", "emit", CLICKS, "--time", NOON)
     found = {each["dataset"]: each for each in feedctl("dataset", "list", *TIME, *JSON).document["datasets"]}
     clicks, hourly = found[CLICKS], found["feedctl:feed/clicks_hourly?cluster=primary"]
     assert (clicks["last_update"]["instance"], clicks["last_update"]["kind"]) == (NOON, "available")
@@ -80,8 +80,8 @@ def test_a_repo_without_a_ledger_has_a_graph(feedctl: Feedctl, monkeypatch: pyte
 
 
 def test_garbage_is_collected(feedctl: Feedctl, cli_ledger: Ledger) -> None:
-    feedctl("event", "emit", CLICKS, "--key", NOON)
-    feedctl("event", "emit", CLICKS, "--key", NOON)
+    feedctl("event", "emit", CLICKS, "--time", NOON)
+    feedctl("event", "emit", CLICKS, "--time", NOON)
     feedctl("event", "emit", "s3://bucket/orders")
     assert feedctl("dataset", "gc").out == "0 events removed\n"
     cli_ledger.write(lambda tx: tx.execute(event.update().values(recorded_at=tx.now() - timedelta(days=91))))

@@ -172,7 +172,7 @@ def test_a_question_about_a_feed_takes_the_only_life_cycle_that_it_has(feedctl: 
         (("kill", "clicks", *RANGE), "clicks has no replication on primary; give --life-cycle eviction"),
         (("status", "primary", *RANGE), "primary is a cluster and has no runs"),
         (("status", "clicks", "--life-cycle", "eviction", "--start", "2026-03-20T01:00Z"), "is recorded for"),
-        (("kill", JOB), "Missing option '--start'"),
+        (("kill", JOB), "Missing option '--time'"),
         (("list", JOB, *RANGE, "--limit", "3"), "--limit: found '3', expected --life-cycle beside it"),
         (("dependencies", JOB, "--start", "2026-03-20T01:30Z"), "expected an instance of hours(1)"),
     ],

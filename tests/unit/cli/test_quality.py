@@ -143,12 +143,12 @@ def test_what_does_not_hold_is_seen_and_released(
     assert "quality_failed" in capsys.readouterr().out
     assert site.waits.exists()
     assert not (site.clicks / NAME).exists()
-    shown = feedctl("quality", "show", "clicks", "--key", NOON)
+    shown = feedctl("quality", "show", "clicks", "--time", NOON)
     assert "blocked" in shown.out
     assert f"FAILS  clicks: {NOT_NULL}(user), 3 of 10 rows" in shown.out
     history = feedctl("quality", "history", "clicks", "--expectation", NOT_NULL, "--output", "json")
     assert [each["success"] for each in history.last["findings"]] == [False]
-    released = feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "Ann knows")
+    released = feedctl("quality", "release", "clicks", "--time", NOON, "--reason", "Ann knows")
     assert released.code == 0, released.err + released.out
     assert (site.clicks / f"{NAME}/part-0").read_text() == "bad"
     assert (site.root / "ran").read_text() == "x\n"
@@ -156,8 +156,8 @@ def test_what_does_not_hold_is_seen_and_released(
     assert (line["state"], line["instance_key"], line["reason"]) == ("released", NOON, "Ann knows")
     (page,) = (site.root / "repo/.feedctl/quality").glob("clicks-*.html")
     assert re.search("Released by .+: Ann knows", page.read_text())
-    assert feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "again").code == 2
-    after = feedctl("quality", "show", "clicks", "--key", NOON)
+    assert feedctl("quality", "release", "clicks", "--time", NOON, "--reason", "again").code == 2
+    after = feedctl("quality", "show", "clicks", "--time", NOON)
     assert f"waits at file://{site.waits}" in shown.out
     assert "waits at" not in after.out
     assert f"published as file://{site.clicks}/{NAME}" in after.out
@@ -169,7 +169,7 @@ def test_what_changed_since_is_not_released(site: Site, feedctl: Feedctl) -> Non
     site.makes("bad")
     site.run()
     (site.waits / "part-1").write_text("more")
-    refused = feedctl("quality", "release", "clicks", "--key", NOON, "--reason", "Ann knows")
+    refused = feedctl("quality", "release", "clicks", "--time", NOON, "--reason", "Ann knows")
     assert refused.code == 2
     assert "have changed since they were validated" in refused.err
     assert not (site.clicks / NAME).exists()
@@ -178,12 +178,12 @@ def test_what_changed_since_is_not_released(site: Site, feedctl: Feedctl) -> Non
 def test_what_is_rejected_is_removed_and_made_anew(site: Site, feedctl: Feedctl) -> None:
     site.makes("bad")
     site.run()
-    rejected = feedctl("quality", "reject", "clicks", "--key", NOON, "--reason", "half a file")
+    rejected = feedctl("quality", "reject", "clicks", "--time", NOON, "--reason", "half a file")
     assert rejected.code == 0, rejected.err
     assert not site.waits.exists()
     assert list(site.waits.parent.glob("*.blocked.json")) == []
     assert [each["state"] for each in site.audit()] == ["rejected", "removed"]
-    after = feedctl("quality", "show", "clicks", "--key", NOON)
+    after = feedctl("quality", "show", "clicks", "--time", NOON)
     assert "waits at" not in after.out
     assert f"removed from file://{site.waits}" in after.out
     site.makes("good")
@@ -194,7 +194,7 @@ def test_what_is_rejected_is_removed_and_made_anew(site: Site, feedctl: Feedctl)
 
 @pytest.mark.usefixtures("site")
 def test_nothing_is_decided_of_what_was_never_judged(feedctl: Feedctl) -> None:
-    refused = feedctl("quality", "reject", "clicks", "--key", NOON, "--reason", "why not")
+    refused = feedctl("quality", "reject", "clicks", "--time", NOON, "--reason", "why not")
     assert (refused.code, "no validation result" in refused.err) == (2, True)
 
 
@@ -236,7 +236,7 @@ def test_values_of_people_are_in_nothing_that_is_kept(
     assert site.run() == 1
     monkeypatch.setenv("FAKE_FAILS", "1")
     output = capsys.readouterr()
-    feedctl("quality", "show", "clicks", "--key", NOON)
+    feedctl("quality", "show", "clicks", "--time", NOON)
     validate_code = run_app(validate.app, ["--feed", "clicks", "--time", NOON])
     assert validate_code == 75
     kept = [each for each in tmp_path.rglob("*") if each.is_file() and each.name != "spark-submit"]
@@ -249,7 +249,7 @@ def test_what_is_printed_for_programs_has_every_key_that_is_described_and_no_oth
 ) -> None:
     site.makes("bad")
     site.run()
-    known = ("--key", NOON, "--reason", "half a file")
+    known = ("--time", NOON, "--reason", "half a file")
     for more in (("show", "clicks"), ("history", "clicks", "--expectation", NOT_NULL), ("reject", "clicks", *known)):
         command = ("quality", *more, "--output", "json")
         assert printed_faults(command, feedctl(*command).out, strict=True) == []
@@ -262,7 +262,7 @@ def test_what_is_printed_for_programs_has_every_key_that_is_described_and_no_oth
 
 
 def _reject(feedctl: Feedctl, *more: str) -> Ran:
-    return feedctl("quality", "reject", "clicks", "--key", NOON, "--reason", "half a file", *more)
+    return feedctl("quality", "reject", "clicks", "--time", NOON, "--reason", "half a file", *more)
 
 
 def test_data_of_a_feed_on_hold_are_not_removed_by_a_rejection(site: Site, feedctl: Feedctl) -> None:
@@ -305,7 +305,7 @@ def test_a_dry_run_of_a_decision_changes_nothing_and_says_what_it_would(
     site.makes("bad")
     site.run()
     before = sorted(str(each) for each in site.root.rglob("*"))
-    command = ("quality", verb, "clicks", "--key", NOON, "--reason", "half a file", "--dry-run")
+    command = ("quality", verb, "clicks", "--time", NOON, "--reason", "half a file", "--dry-run")
     shown = feedctl(*command)
     preview = shown.out.rpartition("status: ")[2]  # before it is what the run said
     assert (shown.code, "would be" in preview, str(site.waits) in preview) == (0, True, verb == "reject")

@@ -73,7 +73,7 @@ def test_what_does_not_hold_is_blocked_and_says_why(bench: ValidatorBench) -> No
     message = blocked(bench)
     assert "1 of 2 expectations do not hold" in message
     assert f"{NOT_NULL}(user), 3 of 10 rows" in message
-    assert f"feedctl quality show clicks --key {NOON}" in message
+    assert f"feedctl quality show clicks --time {NOON}" in message
     assert "joe" not in message
     assert result(bench).state is ValidationState.BLOCKED
 

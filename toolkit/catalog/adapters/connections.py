@@ -31,7 +31,9 @@ from toolkit.catalog.errors import (
 )
 from toolkit.catalog.port import CALL_SECONDS
 from toolkit.errors import InvalidInput
+from toolkit.java import missing_java
 from toolkit.threads import WorkerPool
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from toolkit.catalog.port import CatalogSpec
@@ -93,7 +95,8 @@ def _java() -> Java:
     try:
         return Java()
     except (PySparkException, OSError, Py4JError) as error:
-        detail = f"no Java could be started or reached ({error}); see JAVA_HOME"
+        problem = missing_java(process_variables())
+        detail = problem or f"no Java could be started or reached ({error}); see JAVA_HOME"
         raise MetastoreFailure(about="metastore", detail=detail) from error
 
 

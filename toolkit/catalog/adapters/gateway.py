@@ -12,6 +12,8 @@ from pyspark import SparkContext
 from pyspark.java_gateway import launch_gateway
 
 from toolkit.catalog.adapters.thrift_json import Struct, names_struct
+from toolkit.java import warn_of_missing_java
+from toolkit.variables import process_variables
 
 JavaObject: TypeAlias = Any
 """Something that lives in Java; its methods are called by their Java names."""
@@ -28,6 +30,8 @@ class Java:
     def __init__(self) -> None:
         running: JavaGateway | None = SparkContext._gateway  # noqa: SLF001 - pyspark's own way to know it
         launch: Any = launch_gateway  # pyspark has no types for it
+        if running is None:
+            warn_of_missing_java(process_variables())
         self._gateway = running or launch(popen_kwargs={"stdout": subprocess.DEVNULL})  # ends with its last user
         self.jvm: JavaObject = self._gateway.jvm
         thrift = self.jvm.org.apache.thrift

@@ -13,8 +13,10 @@ from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 
+from toolkit.java import warn_of_missing_java
 from toolkit.transfer.adapters.spark_pool import SparkExecutorPool, why
 from toolkit.transfer.errors import NoSpark
+from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,6 +26,8 @@ _OURS = {
     "spark.python.task.killTimeout": "0ms",  # the Python of a cancelled task lives on for so long, and two seconds
     "spark.ui.showConsoleProgress": "false",
 }
+_GATEWAY = "PYSPARK_GATEWAY_PORT"
+"""Variable by which spark-submit says where its Java is, which this process uses."""
 _UNLESS_SET = {
     "spark.app.name": "feedctl",
     "spark.master": "local[2]",  # a driver that spark-submit did not start
@@ -70,6 +74,9 @@ def opened(settings: Mapping[str, str] = MappingProxyType({})) -> SparkApplicati
     Raises:
         NoSpark: Spark could not make it.
     """
+    variables = process_variables()
+    if SparkContext._gateway is None and _GATEWAY not in variables:  # noqa: SLF001 - pyspark's own way to know it
+        warn_of_missing_java(variables)
     try:
         with _signals_kept():
             context = SparkContext(conf=_conf(settings))
