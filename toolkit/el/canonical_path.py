@@ -211,7 +211,8 @@ def _store(default_fs: str, aliases: tuple[tuple[str, str], ...]) -> CanonicalPa
 
 
 def _normalised(scheme: str, path: str, text: str) -> str:
-    if "//" not in path and "/." not in path and "\0" not in path and not path.endswith("/"):
+    is_plain = path.startswith("/") and not path.endswith("/")
+    if is_plain and "//" not in path and "/." not in path and "\0" not in path:
         return path  # as nearly all are, of which a table has very many
     names = path.split("/")
     if ".." in names or "\0" in path:
