@@ -82,7 +82,7 @@ def _cloud(store: Cloud, *, streams: bool) -> Store:
     def fill(paths: Iterable[str]) -> None:
         store.fill(bucket, [path.removeprefix("/") for path in paths])
 
-    return replace(_remote(spec, cloud.opened, fill, streams=streams, lacks=""), many=1050)
+    return _remote(spec, cloud.opened, fill, streams=streams, lacks="")
 
 
 def _directories(cluster: HdfsCluster) -> Fill:

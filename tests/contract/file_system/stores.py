@@ -37,7 +37,7 @@ class Store:
     streams: bool
     lacks: str = ""
     lacks_last: str = ""
-    many: int = 2500
+    many: int = 1050
     server_lacks: str = ""
 
     def can_have(self, name: str) -> bool:
