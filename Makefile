@@ -10,8 +10,9 @@ BIN := .venv/bin
 # Spark's launcher starts the python3 on PATH, and asks the resolver for the machine's name unless it is told an address.
 WITH_JAVA = JAVA_HOME="$$(.ci/java-home)" && export JAVA_HOME PATH="$(CURDIR)/$(BIN):$$PATH" SPARK_LOCAL_IP=127.0.0.1 &&
 # Whole files to each worker, since the tests of one share servers; in the order of tests/conftest.py, long ones first.
-# One worker more than CI has cores: servers that start, close files or fall silent on purpose are waited for.
-PYTEST = $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+# Two workers more than CI has cores: servers that start, close files or fall silent on purpose are waited for, and with
+# three workers the cores were idle for a third of the time.
+PYTEST = $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Made while pytest collects: tests/testbed/quick_spark.py.
 QUICK_SPARK = { .ci/spark-archive .venv & }
 # Property tests with twice the examples of `make test` and `make test-extended`; `make soak` has four times as many.

@@ -1,4 +1,7 @@
-"""The jars of servers: got by Maven once, checked against the committed sums, kept outside the tree."""
+"""The jars of servers: got by Maven once, checked against the committed sums, kept outside the tree.
+
+`python -m tests.testbed.jars` gets all of them, or says why it cannot.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.testbed import java
-from tests.testbed.missing import NoMaven
+from tests.testbed.missing import Missing, NoMaven
 
 _HERE = Path(__file__).resolve().parent
 _SECONDS = 900
@@ -159,3 +163,11 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
+
+
+if __name__ == "__main__":
+    try:
+        for each in (Jars(), METASTORE, KAFKA, ICEBERG, ACTIVEMQ, METASTORE_4, OOZIE):
+            each.fetched()
+    except (Missing, MavenFailed, WrongJars, subprocess.SubprocessError) as failure:
+        sys.exit(f"feedctl: {failure}")
