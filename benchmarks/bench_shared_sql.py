@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from benchmarks.timing import spark_environment
 from benchmarks.whole_process import PROGRAMS, ROOT
 from tests.integration.process_runs import KEYS, Runs
 
@@ -74,6 +75,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--instances", type=int, default=24, choices=range(1, 25))
     given = options.parse_args()
+    os.environ.update(spark_environment())
     found: dict[str, list[float]] = {"shared": [], "own": [], "by hand": []}
     counts = {"shared": given.instances, "own": min(given.instances, OWN), "by hand": given.instances}
     for number in range(given.rounds):
