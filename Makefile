@@ -65,8 +65,9 @@ bench: install ## every benchmarks/bench_*.py in order
 testbed: java install ## two HDFS clusters and metastores, S3, what stands in for Google and Azure, and Spark standalone, running until Ctrl-C; says what is where
 	@$(WITH_JAVA) $(BIN)/python -m tests.testbed
 
-docs: install ## docs/reference: write it anew from the code
+docs: install ## docs/reference and docs/pictures: write them anew from the code
 	@$(BIN)/python .ci/reference.py
+	@$(BIN)/python .ci/pictures.py
 
 site: docs-tools ## build/site: docs/ as a site with search, to be opened from the disk or served
 	@.venv-docs/bin/python .ci/site/build.py "$$(.ci/site/node-modules)"

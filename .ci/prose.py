@@ -16,8 +16,6 @@ MOST_WORDS, MOST_LINES = 30, 300
 SHORT = ("tutorials", "how-to")
 """Folders whose sentences are checked."""
 GENERATED = "reference"
-UNDIVIDED = frozenset({"guide.md", "limits.md"})
-"""Pages that are longer than they may be, until they are divided."""
 _FENCE = re.compile(r"\s*```+")
 _APART = re.compile(r"\s*(?:[-*+] |\d+[.)] |#|\||!!!|\?\?\?|<!--|===)")
 """Lines that begin a paragraph of their own: items, headings, rows, notes, comments, tabs."""
@@ -61,7 +59,7 @@ def findings() -> Iterator[str]:
         if folder in SHORT:
             for line, words, start in long_sentences(text):
                 yield f"{name}:{line}: a sentence of {words} words; at most {MOST_WORDS}: {start} ..."
-        if folder not in {GENERATED, *UNDIVIDED} and (lines := len(text.splitlines())) > MOST_LINES:
+        if folder != GENERATED and (lines := len(text.splitlines())) > MOST_LINES:
             yield f"{name}: {lines} lines; at most {MOST_LINES}: divide the page"
 
 

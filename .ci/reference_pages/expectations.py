@@ -15,7 +15,8 @@ in `kwargs`; arguments in bold must be given. `mostly` is the part of the rows, 
 `great_expectations` compares a column, as in `col("country") == "DE"`. `spark` is SQL, as is `unexpected_rows_query`:
 lint and runs refuse it unless the operator sets `FEEDCTL_ALLOW_SUITE_SQL=1`.
 
-[suite](entities.md#suite) describes the files, and the [guide](../guide.md) how a feed names them.
+[suite](entities.md#suite) describes the files, and [quality checks](../concepts/quality-checks.md) how a feed names
+them.
 """
 
 

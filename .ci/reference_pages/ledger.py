@@ -17,7 +17,7 @@ from toolkit.ledger.tables import metadata
 from toolkit.ledger.vocabulary import TRANSITIONS
 
 _INTRODUCTION = """
-The ledger is one SQL database, SQLite or PostgreSQL, with the same tables on both. The [guide](../guide.md#the-ledger)
+The ledger is one SQL database, SQLite or PostgreSQL, with the same tables on both. [The ledger](../concepts/ledger.md)
 says how to set it up. Read it as you like, for dashboards and reports; write to it through `feedctl` alone.
 [The mapping of BDRE](../bdre-mapping.md) says where BDRE's tables went.
 

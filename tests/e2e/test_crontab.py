@@ -1,4 +1,4 @@
-"""The crontab of the guide does what the guide says, in the environment that cron gives."""
+"""The crontab of the how-to guide does what the guide says, in the environment that cron gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ LOG = "/var/log/feedctl/retention.log"
 
 def _crontab() -> tuple[dict[str, str], str]:
     """The variables and the command of the one entry, as cron hands it to the shell."""
-    block = re.search(r"```crontab\n(.*?)```", (ROOT / "docs" / "guide.md").read_text(), re.DOTALL)
+    page = ROOT / "docs" / "how-to" / "schedule-actions.md"
+    block = re.search(r"```crontab\n(.*?)```", page.read_text(), re.DOTALL)
     assert block is not None
     *settings, entry = block[1].splitlines()
     schedule, command = re.fullmatch(r"((?:\S+ ){5})(.*)", entry).groups()  # type: ignore[union-attr]

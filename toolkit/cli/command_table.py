@@ -127,5 +127,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "app",
         'Validation results of data; `spark-submit "$(feedctl entrypoint validate)"` validates by hand.',
     ),
+    "dev": CommandEntry("dev", "app", "Start servers for trying feedctl on this machine; never for data of value."),
 }
 """In the order of the help, which has commands first and groups after them."""

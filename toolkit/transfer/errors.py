@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ENVIRONMENT = (
     "the executors need feedctl and its packages: give the packed environment with --archives and name its Python in "
-    "PYSPARK_PYTHON (docs/guide.md, Running on a cluster)"
+    "PYSPARK_PYTHON (docs/how-to/yarn.md)"
 )
 _SIGNS = ("No module named", "Cannot run program", "PYTHON_VERSION_MISMATCH", "minor versions", "feedctl-")
 

@@ -1,4 +1,4 @@
-"""What docs/guide.md says of the rights that an action needs on PostgreSQL is enough, and the upgrade needs more."""
+"""The rights that docs/concepts/ledger.md names are enough for an action on PostgreSQL, and the upgrade needs more."""
 
 from __future__ import annotations
 
