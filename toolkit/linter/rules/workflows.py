@@ -117,6 +117,11 @@ def _obstacles(process: Process, first: Process) -> Iterator[tuple[str, str]]:
     if spark.session is SparkSessionUse.OWN or spark.mode == "cluster":
         own = "mode: cluster" if spark.mode == "cluster" else "session: own"
         yield f"has an application for each step, by `{own}`", "remove one of the two"
+    elif not {each.name for each in process.clusters} & {each.name for each in first.clusters}:
+        yield (
+            f"is on none of the clusters of {first.name}, so that they share no application",
+            "remove it from the group",
+        )
     elif differing := [name for name, value in _shared(process).items() if value != _shared(first)[name]]:
         found = f"differs from {first.name} in {', '.join(differing)}, so that they share no application"
         yield found, "give both the same, or remove it from the group"
@@ -127,10 +132,9 @@ def _obstacles(process: Process, first: Process) -> Iterator[tuple[str, str]]:
 
 def _shared(process: Process) -> Mapping[str, object]:
     """Return what processes must have in common to share an application, by its place in their files."""
-    spark = replace(process.workflow.spark or SparkAttributes(), session=None)
+    spark = replace(process.workflow.spark or SparkAttributes(), session=None, mode=None)  # `cluster` shares nothing
     queue = {f"properties.{name}": process.properties.get(name) for name in ("queueName", "jobPriority")}
     return {
-        "clusters": sorted(each.name for each in process.clusters),
         "workflow.spark": spark,
         "workflow.lib": process.workflow.lib,
         "workflow.secrets": process.workflow.secrets,
