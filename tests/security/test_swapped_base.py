@@ -253,7 +253,33 @@ def _neighbours(data: Path, others: str) -> list[str]:
     clicks = FeedText(data=f"{data}/${{YEAR}}/${{MONTH}}/${{DAY}}").feed()
     other = FeedText(name="other", data=f"{others}/${{YEAR}}/${{MONTH}}/${{DAY}}").feed()
     known = SharedDataIndex(feeds=(clicks, other), clusters=(cluster(),), real=RealPlaces().of)
+    at_once = RealPlaces().of_all([str(data), others])
+    assert (at_once[str(data)] == at_once[others]) is (known.real(place(data)) == known.real(place(Path(others))))
     return [each.feed for each in known.of(clicks, cluster())]
+
+
+def test_many_places_are_resolved_at_once_as_one_by_one(tmp_path: Path) -> None:
+    disk = tree(tmp_path / "disk", "a/b/part", "c/part")
+    (tmp_path / "to_disk").symlink_to(disk)
+    (disk / "to_a").symlink_to(disk / "a")
+    (disk / "to_nothing").symlink_to(tmp_path / "absent" / "x")
+    (disk / "loop").symlink_to(disk / "loop")
+    names = [
+        "a",
+        "a/b",
+        "to_a",
+        "to_a/b",
+        "to_a/absent/x",
+        "to_nothing",
+        "to_nothing/y",
+        "loop",
+        "loop/x",
+        "c/part/x",
+        "",
+    ]
+    paths = ["/", "/absent", *(f"{tmp_path}/{top}/{name}".rstrip("/") for top in ("to_disk", "disk") for name in names)]
+    one_by_one = RealPlaces()
+    assert RealPlaces().of_all(paths) == {path: one_by_one.of(place(Path(path))).path for path in paths}
 
 
 def test_a_feed_behind_a_link_shares_the_data_that_the_link_leads_to(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from toolkit.ledger.runs.instances import newest_attempts, open_attempts
 from toolkit.ledger.runs.queries import InstanceSpan
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import DatasetAliases
+from toolkit.planning.nearby_feeds import nearby_feeds
 from toolkit.planning.temporary_feeds import TemporaryFeeds
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
@@ -173,10 +174,18 @@ class ProcessWiring:
     @property
     def _prepare(self) -> PrepareRules:
         context, repository = self.context, self.context.repository
+        prepared = {
+            each.feed: site.feeds[each.feed]
+            for site in self.sites
+            for each in site.process.outputs.values()
+            if each.prepare
+        }
+        has_holds, places = bool(prepared), RealPlaces()
         index = SharedDataIndex(
-            feeds=tuple(repository.feeds.values()), clusters=tuple(repository.clusters.values()), real=RealPlaces().of
+            feeds=nearby_feeds(repository, prepared.values(), places.of_all),
+            clusters=tuple(repository.clusters.values()),
+            real=places.of,
         )
-        has_holds = any(each.prepare for site in self.sites for each in site.process.outputs.values())
         return PrepareRules(
             holds=(*repository.holds, *(context.holds.as_entities if has_holds else ())),
             new_holds=context.holds if has_holds and not context.options.dry_run else NoNewHolds(),

@@ -14,6 +14,7 @@ from toolkit.bootstrap.messages import MessageContent
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.planning.nearby_feeds import nearby_feeds
 from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
 from toolkit.retention.resolve import NoArchive
@@ -67,14 +68,15 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     """The action, and the feeds on their clusters that the user chose."""
     repository, options = context.repository, context.options
     limits = repository.settings.max_delete
-    feeds, clusters = tuple(repository.feeds.values()), tuple(repository.clusters.values())
+    places, chosen = RealPlaces(), {feed.name: feed for feed, _ in context.pairs}
+    feeds, clusters = nearby_feeds(repository, chosen.values(), places.of_all), tuple(repository.clusters.values())
     ledger = context.use.ledger
     resolver = RetentionResolver(
         nominal_time=options.nominal_time,
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
         holds=(*repository.holds, *context.holds.as_entities),
         storage=context.look(context.process).stores,
-        shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=RealPlaces().of),
+        shared_data=SharedDataIndex(feeds=feeds, clusters=clusters, real=places.of),
         shared_tables=SharedTables(feeds=feeds, clusters=clusters),
         metastore=partial(open_catalog, read_only=options.dry_run),
         iceberg=partial(_iceberg, context),

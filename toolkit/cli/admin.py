@@ -18,12 +18,12 @@ _Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="W
 
 @app.callback()
 def admin() -> None:
-    """Manage the installation as a whole."""
+    """Look after the installation as a whole."""
 
 
 @safe_mode.callback()
 def safe_mode_group() -> None:
-    """Stop all runs from starting, and let them start again."""
+    """Let everything rest: nothing starts, and only what calms things down is allowed."""
 
 
 @safe_mode.command("on")

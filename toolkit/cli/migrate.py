@@ -31,7 +31,7 @@ class ReportFormat(StrEnum):
 
 @app.callback()
 def migrate() -> None:
-    """Convert entities of other systems."""
+    """Take over entities of other systems."""
 
 
 @app.command("falcon")

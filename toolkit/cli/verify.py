@@ -27,10 +27,7 @@ def verify(
     source: Annotated[
         str | None,
         typer.Option(
-            "--source",
-            metavar="NAME",
-            autocompletion=cluster_names,
-            help="Only what was copied from this cluster. Default: all.",
+            "--source", metavar="NAME", autocompletion=cluster_names, help="Only what came from here. Default: all."
         ),
     ] = None,
     time: Annotated[str | None, typer.Option("--time", metavar="INSTANT", help="This instance alone.")] = None,
@@ -50,11 +47,13 @@ def verify(
     from toolkit.bootstrap.replication import ReplicationOptions
     from toolkit.bootstrap.verify import VerifyOptions
     from toolkit.bootstrap.verify import verify as verified
+    from toolkit.cli.option_values import BadOption
     from toolkit.clock import SystemClock
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
-    _refuse_both(time, start, end)
+    if time is not None and (start, end) != (None, None):
+        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
     request = VerifyOptions(
         feed=feed,
         cluster=cluster,
@@ -64,14 +63,6 @@ def verify(
     found = verified(request, SystemClock(), NeverStopped(), _progress(repo.output))
     print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))
     return verification_exit(found)
-
-
-def _refuse_both(time: str | None, start: str | None, end: str | None) -> None:
-    """Refuse one instance and a range of them."""
-    from toolkit.cli.option_values import BadOption
-
-    if time is not None and (start, end) != (None, None):
-        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
 
 
 def _progress(output: OutputFormat) -> Progress:

@@ -68,8 +68,10 @@ def load_entries(
 
 def known_entries(
     parsed: ParsedFiles, environment: Environment | None, overlay: Layer | None, documents: Mapping[str, bytes]
-) -> Mapping[str, EntityEntry]:
+) -> tuple[Mapping[str, EntityEntry], Callable[[str], Document]]:
     """The entries of a repo that is known to have no problem, by name, each made when it is asked for.
+
+    Beside them comes what reads the document of a name, without an entity.
 
     Args:
         parsed: all files.
@@ -80,14 +82,18 @@ def known_entries(
     sources = _Sources(parsed=parsed, overlays=_overlays(environment, overlay), defaults={})
     files = {entity_name(file): (file, kind) for file in documents if (kind := entity_kind(file)) is not None}
 
+    def document_of(name: str) -> Document:
+        file, kind = files[name]
+        known: Document | None = json.loads(documents[file]) if documents[file] else None
+        return merge_layers(_layers(file, name, kind, sources)) if known is None else known
+
     def entry_of(name: str) -> EntityEntry:
         file, kind = files[name]
-        read_layers = partial(_layers, file, name, kind, sources)
-        document = json.loads(documents[file]) if documents[file] else merge_layers(read_layers())
+        read_layers, document = partial(_layers, file, name, kind, sources), document_of(name)
         entity = structure_entity(kind, document)
         return EntityEntry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=entity)
 
-    return OnDemand(files, entry_of)
+    return OnDemand(files, entry_of), document_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -115,7 +115,7 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
     settings = load_settings(parse_files(settings_files(snapshot.files)), snapshot.files, environment)
     chosen = settings.environment
     overlay = None if chosen is None else settings.layers[chosen.name]
-    entries = known_entries(parsed, chosen, overlay, documents)
+    entries, read_document = known_entries(parsed, chosen, overlay, documents)
     return Repository(
         clusters=_known(entries, documents, Cluster),
         feeds=_known(entries, documents, Feed),
@@ -127,6 +127,7 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
         holds=load_holds(parsed)[0],
         entries=entries,
         suites=known_suites(parsed),
+        read_document=read_document,
     )
 
 

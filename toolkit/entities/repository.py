@@ -1,6 +1,6 @@
 """A loaded config repo: its entities by name, its settings, and what can be asked about them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -64,6 +64,7 @@ class Repository:
         environments: all environments by name.
         holds: of holds.yaml.
         suites: of expectations, by name.
+        read_document: reads the merged document of a name without its entity; None: all entities are made already.
     """
 
     clusters: Mapping[str, Cluster]
@@ -76,6 +77,7 @@ class Repository:
     holds: tuple[Hold, ...]
     entries: Mapping[str, EntityEntry] = field(repr=False)
     suites: Mapping[str, Suite] = field(default_factory=dict, repr=False)
+    read_document: Callable[[str], Document] | None = field(default=None, repr=False)
 
     @cached_property
     def datasets(self) -> Mapping[str, Dataset]:
@@ -147,6 +149,18 @@ class Repository:
             UnknownName: no entity has that name.
         """
         return self._entry(name).document
+
+    def feed_documents(self) -> Iterator[tuple[str, Document]]:
+        """Yield the merged document of each usable feed by its name; no feed is made for it."""
+        return self._documents(self.feeds)
+
+    def process_documents(self) -> Iterator[tuple[str, Document]]:
+        """Yield the merged document of each usable process by its name; no process is made for it."""
+        return self._documents(self.processes)
+
+    def _documents(self, names: Iterable[str]) -> Iterator[tuple[str, Document]]:
+        read = self.merged if self.read_document is None else self.read_document
+        return ((name, read(name)) for name in names)
 
     def origins(self, name: str) -> Mapping[Pointer, ValueOrigin]:
         """File, line and column of every leaf of an entity's merged document.

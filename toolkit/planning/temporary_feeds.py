@@ -13,6 +13,7 @@ from toolkit.planning.process_io import depends_on_availability
 
 if TYPE_CHECKING:
     from toolkit.entities import Repository
+    from toolkit.entities.documents import Document
     from toolkit.planning.process_io import ProcessSite
 
 
@@ -41,7 +42,16 @@ class TemporaryFeeds:
     @cached_property
     def _scopes(self) -> Mapping[tuple[str, str], set[OutputScope]]:
         found: dict[tuple[str, str], set[OutputScope]] = {}
+        if not any(_marks_one(each) for _, each in self.repository.process_documents()):
+            return found
         for process in self.repository.processes.values():
             for output, on in product(process.outputs.values(), process.clusters):
                 found.setdefault((output.feed, on.name), set()).add(output.scope)
         return found
+
+
+def _marks_one(process: Document) -> bool:
+    """Return whether a process marks an output as temporary; where none does, no process is made to know it."""
+    outputs = process.get("outputs")
+    each = outputs.values() if isinstance(outputs, Mapping) else ()
+    return any(isinstance(output, Mapping) and output.get("scope") == OutputScope.RUN for output in each)

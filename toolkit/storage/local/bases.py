@@ -9,18 +9,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from toolkit.el import CanonicalPath
 from toolkit.storage.errors import BaseBehindLink, BaseChanged
 from toolkit.storage.local.system import NO_FOLLOW, owner_name, translated
-
-if TYPE_CHECKING:
-    from toolkit.el import CanonicalPath
-
 
 Identity: TypeAlias = tuple[int, int]
 """Device and inode."""
@@ -185,4 +182,27 @@ class RealPlaces:
         with suppress(OSError):
             found = Path(real.path).stat()
             return self._by_identity.setdefault((found.st_dev, found.st_ino), real)
+        return real
+
+    def of_all(self, paths: Iterable[str]) -> Mapping[str, str]:
+        """Do as `of` does for many local paths at once: the directory around several of them is resolved once."""
+        found: dict[str, str] = {}
+        around: dict[str, str] = {}
+        for path in paths:
+            if path not in found:
+                above, _, name = path.rpartition("/")
+                if above not in around:
+                    around[above] = os.path.realpath(above or "/").rstrip("/")
+                found[path] = self._real_in(around[above], name)
+        return found
+
+    def _real_in(self, directory: str, name: str) -> str:
+        """Return the real path of a name in a directory whose path has no links."""
+        real = f"{directory}/{name}"
+        with suppress(OSError):
+            status = os.lstat(real)
+            if stat.S_ISLNK(status.st_mode):
+                real = os.path.realpath(real)
+                status = Path(real).stat()
+            return self._by_identity.setdefault((status.st_dev, status.st_ino), CanonicalPath("file", "", real)).path
         return real
