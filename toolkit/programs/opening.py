@@ -75,8 +75,9 @@ def end_left_over(
     logged = _application(mark)
     named = mark.application or logged or ""
     if named.startswith("application_"):
-        shared_tag = session_tag(mark.log, session_owner)
-        end_tagged(tag_of(mark.log), shared_tag, named=named, environment=environment)
+        owners = dict.fromkeys((session_owner, None))  # the process may have joined the group since the step began
+        shared_tags = [session_tag(mark.log, owner) for owner in owners]
+        end_tagged(tag_of(mark.log), shared_tags, named=named, environment=environment)
     elif logged:
         master, _ = where(cluster, workflow)
         end_application(logged, master=master, environment=environment)

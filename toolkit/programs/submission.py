@@ -144,18 +144,19 @@ def end_application(application: str, *, master: str | None, environment: Mappin
         _LOG.error("event=application_left application=%s why=%s", application, error)
 
 
-def end_tagged(tag: str, shared_tag: str, *, named: str, environment: Mapping[str, str]) -> None:
+def end_tagged(tag: str, shared_tags: Iterable[str], *, named: str, environment: Mapping[str, str]) -> None:
     """End the applications that YARN has under a tag now; problems are logged as by `end_application`.
 
     Args:
         tag: of the step, see `tag_of`.
-        shared_tag: of the applications that the step may have shared, of which the named one is ended.
+        shared_tags: of the applications that the step may have shared, of which the named one is ended.
         named: the application that is said to be the step's; it is left alone when YARN has it under another tag.
         environment: of the client of YARN.
     """
     try:
         found = _tagged(tag, environment)
-        found += [each for each in ([] if named in found else _tagged(shared_tag, environment)) if each == named]
+        for shared_tag in shared_tags:
+            found += [each for each in ([] if named in found else _tagged(shared_tag, environment)) if each == named]
     except (OSError, InvalidInput, subprocess.SubprocessError) as error:
         _LOG.error("event=application_left application=%s why=%s", named, error)
         return
