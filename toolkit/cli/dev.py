@@ -16,7 +16,7 @@ _HOST = "127.0.0.1"
 _START_SECONDS = 120
 _OPENED = ("net", "lang", "util", "io")
 _LOG = """\
-rootLogger.level = warn
+rootLogger.level = error
 rootLogger.appenderRef.console.ref = console
 appender.console.type = Console
 appender.console.name = console
@@ -57,11 +57,12 @@ def dev() -> None:
 def metastore(
     *,
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Where its tables and its warehouse are.")],
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Its port on 127.0.0.1.")] = 9083,
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Its port.")] = 9083,
 ) -> None:
     """Run a Hive metastore on this machine until Ctrl-C, from the jars of pyspark; its tables stay in DIR.
 
-    It uses Derby, which answers one writer at a time, and asks for no login. A line says when it answers.
+    It uses Derby, which answers one writer at a time. It asks for no login, and whoever reaches the port of this
+    machine may use it. A line says when it answers.
     """
     import os
 
@@ -116,9 +117,9 @@ def _write_configuration(place: Path) -> None:
         "javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={place}/tables;create=true",
         "javax.jdo.option.ConnectionDriverName": "org.apache.derby.jdbc.EmbeddedDriver",
         "hive.metastore.warehouse.dir": f"file:{place}/warehouse",
-        "hive.metastore.thrift.bind.host": _HOST,
         "datanucleus.schema.autoCreateAll": "true",
         "hive.metastore.schema.verification": "false",
+        "datanucleus.connectionPoolingType": "HikariCP",
         "hive.async.log.enabled": "false",  # it would want a jar that Spark does not bring
     }
     conf = place / "conf"
