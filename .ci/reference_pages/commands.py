@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from reference_pages.markdown import code, meanings, page, prose, table
+from toolkit.cli.examples import example_of
 from toolkit.cli.main import whole_program
 from toolkit.result import ExitCode
 
@@ -60,8 +61,15 @@ def _command(context: typer.Context) -> Iterator[str]:
             yield f"### {context.command_path} {name}"
             yield from _command(typer.Context(each, info_name=name, parent=context))
         return
-    yield f"```\n{_usage(context)}\n```"
+    yield f"```\n{_usage(context)}\n\n{_example(context)}\n```"
     yield from _parameters(context)
+
+
+def _example(context: typer.Context) -> str:
+    """Return the example of a command; that of an entrypoint is known by its script."""
+    if context.parent is None:
+        return example_of((), f"{context.command_path.removesuffix(')' + chr(34)).rpartition(' ')[2]}.py")
+    return example_of(context.command_path.split()[1:], "feedctl")
 
 
 def _usage(context: typer.Context) -> str:

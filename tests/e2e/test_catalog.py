@@ -47,6 +47,7 @@ def _environment(java_home: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.extended
 def test_under_spark_submit_its_java_is_used_and_no_context_is_made(
     tmp_path: Path, metastore: HiveMetastoreServer, java_home: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -23,11 +24,18 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory that the wheel alone is installed into; its dependencies are the interpreter's."""
-    dist, target = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("site")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout."""
+    dist = tmp_path_factory.mktemp("dist")
     run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", dist, ROOT, cwd=dist)
-    (wheel,) = dist.glob("*.whl")
+    (built,) = dist.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
+    """A directory that the wheel alone is installed into; its dependencies are the interpreter's."""
+    target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     run(*pip, "--target", target, wheel, cwd=target)
     return target
@@ -59,6 +67,27 @@ def test_spark_submit_runs_the_entrypoint_that_the_wheel_brings(site: Path, tmp_
     assert Path(script).is_relative_to(site)
     answer = run(BIN / "spark-submit", script, *retention_arguments(repo), cwd=tmp_path, env=env)
     assert json.loads(answer)["status"] == "succeeded"
+    assert (repo.old.exists(), repo.young.exists()) == (False, True)
+
+
+@pytest.mark.timeout(600)  # a minute of a processor: Spark is large
+def test_a_fresh_environment_needs_the_wheel_and_its_extra_spark_alone(
+    wheel: Path, tmp_path: Path, java_home: Path
+) -> None:
+    venv, pins = tmp_path / "venv", tmp_path / "pins.txt"
+    lock = (ROOT / "requirements" / "dev.lock").read_text()
+    pins.write_text("\n".join(re.findall(r"^[\w.-]+(?:\[[\w,-]+\])?==[^\s;]+", lock, re.MULTILINE)))
+    run(sys.executable, "-m", "venv", venv, cwd=tmp_path)
+    pip: list[str | Path] = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "-c", pins]
+    run(*pip, f"feedctl[spark] @ {wheel.as_uri()}", cwd=tmp_path)
+    env = {"VIRTUAL_ENV": str(venv), "JAVA_HOME": str(java_home)}
+    assert "Look after data feeds" in run(
+        venv / "bin" / "feedctl", "--help", cwd=tmp_path, programs=venv / "bin", env=env
+    )
+    script = run(venv / "bin" / "feedctl", "entrypoint", "retention", cwd=tmp_path, programs=venv / "bin").strip()
+    repo = make_tiny_repo(tmp_path)
+    submit: list[str | Path] = [venv / "bin" / "spark-submit", script, *retention_arguments(repo)]
+    assert json.loads(run(*submit, cwd=tmp_path, programs=venv / "bin", env=env))["status"] == "succeeded"
     assert (repo.old.exists(), repo.young.exists()) == (False, True)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.iceberg_site import IngestRepo
+from tests.e2e.iceberg_site import IngestRepo, QuickRepo
 from toolkit.compaction.planner import transaction_of
 
 pytestmark = pytest.mark.slow
@@ -48,7 +48,7 @@ else:
 
 def make(root: Path, java_home: Path, *, master: str = "local[2]", **environment: str) -> IngestRepo:
     known = {"JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1", **environment}
-    return replace(IngestRepo.make(root), master=master, environment=known)
+    return replace(QuickRepo.make(root), master=master, environment=known)
 
 
 def append(repo: IngestRepo, name: str, line: str) -> None:
@@ -106,6 +106,7 @@ def test_a_file_that_fails_leaves_the_others_committed_and_executors_need_spark_
     assert ([each.name for each in (tmp_path / "inbox").iterdir()], left_over(repo)) == (["b.json"], [])
 
 
+@pytest.mark.extended
 def test_executors_merge_the_files_of_instances_that_close(tmp_path: Path, java_home: Path) -> None:
     (tmp_path / "spread").mkdir()
     (tmp_path / "spread" / "sitecustomize.py").write_text(MERGE_ON_EXECUTORS.format(marker=str(tmp_path / "merged")))
@@ -134,15 +135,20 @@ def test_a_task_whose_python_dies_is_tried_again_and_its_file_is_left_over(tmp_p
     assert transaction_of(left_over(repo)[0]) is not None
 
 
-@pytest.mark.extended
-def test_drivers_that_are_killed_leave_each_record_in_the_table_once(tmp_path: Path, java_home: Path) -> None:
+@pytest.mark.parametrize(
+    ("kills", "files"),
+    [pytest.param(1, 60, marks=pytest.mark.extended), pytest.param(3, 200, marks=pytest.mark.soak)],
+)
+def test_drivers_that_are_killed_leave_each_record_in_the_table_once(
+    tmp_path: Path, java_home: Path, kills: int, files: int
+) -> None:
     seed = int(os.environ.get("FEEDCTL_SEED", random.randrange(1 << 30)))  # noqa: S311 - no secret
     print(f"seed {seed}")  # noqa: T201 - to repeat it
     chance, repo = random.Random(seed), make(tmp_path, java_home)  # noqa: S311 - no secret
-    words = [f"word{at}" for at in range(40_000)]
-    for at in range(0, 40_000, 200):
+    words = [f"word{at}" for at in range(200 * files)]
+    for at in range(0, len(words), 200):
         repo.put(f"{at:05}.json", words[at : at + 200])
-    for _ in range(3):
+    for _ in range(kills):
         with repo.start(*SPARK) as process:
             end, before = time.monotonic() + 60, data_files(tmp_path)
             while data_files(tmp_path) == before and process.poll() is None and time.monotonic() < end:

@@ -42,7 +42,7 @@ def test_runs_that_are_killed_leave_each_record_in_the_table_once(tmp_path: Path
     chance, expected = random.Random(seed), [f"word{at}" for at in range(600)]  # noqa: S311 - no secret
     for at in range(0, 600, 30):
         repo.put(f"{at:03}.json", expected[at : at + 30])
-    for _ in range(5):
+    for _ in range(2):
         with repo.start() as process:
             time.sleep(chance.uniform(1.0, 4.0))
             process.send_signal(signal.SIGKILL)

@@ -19,7 +19,7 @@ from toolkit.ingest.errors import CommitConflict
 from toolkit.ingest.iceberg import open_catalog
 from toolkit.ingest.port import TableCommit
 
-pytestmark = pytest.mark.extended
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def jars() -> str:
         return ",".join(str(jar) for jar in sorted(ICEBERG.fetched().glob("*.jar")))
 
 
-@pytest.fixture(params=["jdbc", "hive"])
+@pytest.fixture(params=[pytest.param("jdbc", marks=pytest.mark.extended), pytest.param("hive", marks=pytest.mark.soak)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> CatalogAddress:
     """Return the address of an empty catalog of each type."""
     if request.param == "jdbc":

@@ -48,7 +48,7 @@ def consumer(runs: ValidatedRuns, key: str) -> int:
     return runs.run("--process", "read", time=key)[0]
 
 
-@pytest.mark.extended
+@pytest.mark.soak  # with all tests, those of a shared application show that
 def test_good_data_are_published_and_read(counting: ValidatedRuns) -> None:
     code, result = counting.run()
     assert (code, outcomes(result)) == (0, [("main", "done", None)]), result

@@ -47,10 +47,8 @@ def test_spark_submit_copies_what_is_due_and_exits_75_for_what_is_not_there(tmp_
         assert run.returncode == 0, err
     assert outcomes(json.loads(out)) == [(key, "done", None) for key in KEYS]
     assert target.files(hidden=True) == COPIED
-    with submitted(replace(copying, more="availability_flag: _LATER"), java_home, "--start", KEYS[0]) as again:
-        out, _ = again.communicate(timeout=120)
-        assert again.returncode == 75
-    assert f"{KEYS[0]} is not available on primary yet" in out
+    code, again = replace(copying, more="availability_flag: _LATER").run("--start", KEYS[0])
+    assert (code, f"{KEYS[0]} is not available on primary yet" in json.dumps(again)) == (75, True)
 
 
 @pytest.mark.extended

@@ -24,13 +24,14 @@ def test_plan_run_and_a_second_run_that_finds_nothing(
     before = repo.tree()
     options = ("--feed", "clicks", "--output", "json")
 
-    plan = submit(java_home, repo, *options, "--dry-run")
-    assert (plan.returncode, outcomes(plan.stdout)) == (0, ["planned"] * 3), plan.stderr
+    assert run_here(repo, *options, "--dry-run") == 0
+    plan = capsys.readouterr().out
+    assert outcomes(plan) == ["planned"] * 3
     assert repo.tree() == before
 
     run = submit(java_home, repo, *options, "--result-file", str(tmp_path / "result.json"))
     assert (run.returncode, outcomes(run.stdout)) == (0, ["done"] * 3), run.stderr
-    assert json.loads(run.stdout)["plan_digest"] == json.loads(plan.stdout)["plan_digest"]
+    assert json.loads(run.stdout)["plan_digest"] == json.loads(plan)["plan_digest"]
     assert json.loads((tmp_path / "result.json").read_text()) == json.loads(run.stdout)
     assert repo.tree() == [each for each in before if "03/01" not in each]
 
@@ -90,10 +91,9 @@ def test_with_the_shipped_log_settings_a_run_that_goes_well_says_nothing_of_spar
     assert (done.stdout, output) == ("", [])
 
 
-@pytest.mark.extended
-def test_a_bad_entity_is_one_clear_message_and_2(tmp_path: Path, java_home: Path) -> None:
+def test_a_bad_entity_is_one_clear_message_and_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     repo = Repo.make(tmp_path, {"clicks": "{limt: days(10)}"})
-    run = submit(java_home, repo, "--feed", "clicks")
-    assert run.returncode == 2
-    assert "feeds/clicks.yaml:10:17: unknown-key" in run.stderr
-    assert "Traceback" not in run.stderr
+    assert run_here(repo, "--feed", "clicks") == 2
+    err = capsys.readouterr().err
+    assert "feeds/clicks.yaml:10:17: unknown-key" in err
+    assert "Traceback" not in err

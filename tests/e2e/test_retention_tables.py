@@ -30,7 +30,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # sockets of pyspark's own
 ]
 
-MORE = ("PARQUET", "TEXTFILE")
+FORMATS = (
+    pytest.param("ORC", marks=pytest.mark.extended),
+    *(pytest.param(each, marks=pytest.mark.soak) for each in ("PARQUET", "TEXTFILE")),
+)
 RunHere = Callable[..., subprocess.CompletedProcess[str]]
 REGIONS = ("us", "a/b:c %é", "x;y=z", None)
 
@@ -86,7 +89,7 @@ def _kept(spark: SparkSession, repo: TableRepo, table: str) -> DataFrame:
     return spark.createDataFrame(rows, "n INT, ds STRING, region STRING")
 
 
-@pytest.mark.parametrize("of_format", ["ORC", *(pytest.param(each, marks=pytest.mark.soak) for each in MORE)])
+@pytest.mark.parametrize("of_format", FORMATS)
 def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
     repo: TableRepo,
     spark: SparkSession,
@@ -137,6 +140,7 @@ def test_old_partitions_go_with_their_data_and_spark_reads_the_rest(
     assert (again.returncode, json.loads(again.stdout)["items"]) == (0, [])
 
 
+@pytest.mark.extended
 def test_places_of_their_own_go_and_shared_ones_stay(repo: TableRepo, spark: SparkSession, run_here: RunHere) -> None:
     name, data = f"{repo.database}.custom", repo.data
     spark.sql(f"CREATE TABLE {name} (n INT) PARTITIONED BY (ds STRING) STORED AS TEXTFILE")

@@ -14,10 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from tests.e2e.spark_site import SETTINGS, SparkSite
+from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.entities import Credential, Engine, SparkAttributes, SparkSessionUse, Workflow
 from toolkit.programs.left_over import processes_of
 from toolkit.programs.opening import end_left_over, opened_engines
@@ -103,22 +105,27 @@ SET feedctl.y; SELECT current_database() AS here"""
 
 
 @pytest.mark.extended
-def test_steps_share_the_tables_of_a_metastore_and_nothing_else(site: SparkSite, tmp_path: Path) -> None:
-    metastore = {
+def test_steps_share_the_tables_of_a_metastore_and_nothing_else(
+    site: SparkSite, tmp_path: Path, metastore: HiveMetastoreServer
+) -> None:
+    catalog = {
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
+        "spark.hadoop.hive.metastore.uris": metastore.uri,
     }
-    workflow = Workflow(spark=SparkAttributes(conf={**SETTINGS, **metastore}))
+    workflow = Workflow(spark=SparkAttributes(conf={**SETTINGS, **catalog}))
+    properties = {"database": f"test_{uuid4().hex}"}
     first = site.call(
         """CREATE TEMPORARY VIEW v AS SELECT 1 AS a; CREATE TEMPORARY FUNCTION f(a INT) RETURNS INT RETURN a;
-DECLARE VARIABLE x INT DEFAULT 4; SET feedctl.y = 5; CREATE DATABASE d; USE d;
+DECLARE VARIABLE x INT DEFAULT 4; SET feedctl.y = 5; CREATE DATABASE ${database}; USE ${database};
 CREATE TABLE t USING json AS SELECT f(a) + x AS a FROM v""",
         workflow=workflow,
+        properties=properties,
     )
     end, _ = site.run(first)
     assert end.succeeded, end
-    second = site.call("SELECT current_database(), a FROM d.t; SET feedctl.y", workflow=workflow)
+    script = "SELECT current_database(), a FROM ${database}.t; SET feedctl.y"
+    second = site.call(script, workflow=workflow, properties=properties)
     again, _ = site.run(second)
     assert (again.succeeded, again.application) == (True, end.application), again
     assert re.search(r"\|default +\|5 *\|", text_of(second))

@@ -104,8 +104,10 @@ DISTINCT = replace(expect("expect_column_values_to_be_unique", column="a"), posi
 PLAIN = Workflow(spark=SparkAttributes(conf={"spark.ui.enabled": False, "spark.sql.shuffle.partitions": 1}))
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("catalog", ["in-memory", "hive"])
+@pytest.mark.parametrize(
+    "catalog",
+    [pytest.param("hive", marks=pytest.mark.extended), pytest.param("in-memory", marks=pytest.mark.soak)],
+)
 def test_a_validation_finds_tables_of_its_own_whatever_the_catalog_of_the_steps(
     tmp_path: Path, java_home: Path, catalog: str
 ) -> None:

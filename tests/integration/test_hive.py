@@ -316,6 +316,7 @@ def test_spark_submit_replicates_exports_and_imports(
     assert copies.target.rows() == expected
 
 
+@pytest.mark.extended
 def test_what_is_on_an_object_store_is_exported_there_and_imported_from_there(
     copies: TableCopies, s3: S3Store, s3_bucket: str
 ) -> None:

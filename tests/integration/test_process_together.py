@@ -67,9 +67,12 @@ def test_several_runs_of_what_is_due_run_each_instance_once(
     check(runs, due_at_once(runs, 5, 6, monkeypatch), 5, 6)
 
 
-@pytest.mark.parametrize("parallel", [1, 6])
 @pytest.mark.parametrize(
-    "invocations", [pytest.param(30, marks=pytest.mark.extended), pytest.param(100, marks=pytest.mark.soak)]
+    ("invocations", "parallel"),
+    [
+        pytest.param(30, 6, marks=pytest.mark.extended),
+        *(pytest.param(100, each, marks=pytest.mark.soak) for each in (1, 6)),
+    ],
 )
 def test_many_runs_on_one_server_run_each_instance_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int, invocations: int

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.timing import SPARK_SUBMIT
@@ -53,10 +55,40 @@ def question(place: Path, *expectations: RequestedExpectation, shows_values: boo
     return replace(requested, **more)  # type: ignore[arg-type]
 
 
-FORMATS = ("csv", *(pytest.param(each, marks=pytest.mark.extended) for each in ("json", "orc")))
-UNREADABLE = ("garbage", "nowhere", pytest.param("not of the format", marks=pytest.mark.extended))
-EXTENDED = {"json", "orc", "a column that is no number", "a table without partitions", "lines", "sample"}
-"""Questions of extended tests: each takes Spark a second."""
+AS_HIVE: Mapping[str, str] = {
+    "same": '{"id": 5}\n{"id": 6, "Other": 1}\n',
+    "case": '{"Id": 5}\n',
+    "half": '{"id": 5}\n{"id":\n',
+    "type": '{"id": "five"}\n',
+    "words": "TRUE\nfalse\n1\nyes\n",
+}
+"""Files that Hive reads otherwise than Spark."""
+
+
+def of_hive(folder: Path) -> Mapping[str, Question]:
+    """Write those files, and return a question about each."""
+    requested = {}
+    for name, text in AS_HIVE.items():
+        place = folder / name / "value=1"  # Spark calls the column of lines so
+        place.mkdir(parents=True)
+        (place / "part-0").write_text(text)
+        is_text = name == "words"
+        requested[name] = question(
+            place,
+            expect("expect_column_values_to_not_be_null", column="id"),
+            parts=(RequestedPart(uri=str(place), keys={"value": "1"}),),
+            format="text" if is_text else "json",
+            options={"sep": ",", "nullValue": ""} if is_text else {"mode": "FAILFAST"},
+            columns={"id": "boolean" if is_text else "bigint"},
+            keys={"value": "string"},
+        )
+    return requested
+
+
+DEFAULT = {"all kinds", "garbage"}
+"""Questions of the tests that are not extended: each expectation takes Spark and Great Expectations a second."""
+KINDS = ("all kinds", pytest.param("all kinds, no values", marks=pytest.mark.extended))
+UNREADABLE = ("garbage", *(pytest.param(each, marks=pytest.mark.extended) for each in ("nowhere", "not of the format")))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +101,7 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         directory.mkdir()
     (garbage / "part-0.parquet").write_bytes(b"PAR1 nothing that Parquet knows PAR1")
     (empty / "_SUCCESS").touch()
-    made = (
+    made: tuple[Made, ...] = (
         Made(query=ROWS, place=rows),
         Made(query=f"{ROWS} WHERE id > 9", place=none),
         Made(query=ROWS, place=csv, format="csv", options=HEADER),
@@ -122,10 +154,11 @@ def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         "garbage": question(garbage, *usual),
         "nowhere": question(folder / "nowhere", *usual),
         "not of the format": question(csv, *usual, format="orc"),
+        **of_hive(folder),
     }  # fmt: skip
     here = (item for item in request.session.items if item.path == request.path)
     if not any(item.get_closest_marker("extended") for item in here):
-        requested = {name: question for name, question in requested.items() if name not in EXTENDED}
+        requested, made = {name: each for name, each in requested.items() if name in DEFAULT}, made[:1]
     return answers_to(folder / "answers", made, requested)
 
 
@@ -145,13 +178,13 @@ def test_what_holds_passes_and_what_does_not_is_counted_with_a_few_values(answer
     assert (between.rows, between.unexpected, between.values, between.error) == (3, 2, ("7.0", "9.0"), "")
 
 
-@pytest.mark.parametrize("which", ["all kinds", "all kinds, no values"])
+@pytest.mark.parametrize("which", KINDS)
 def test_every_expectation_has_its_finding_in_its_place(answers: Mapping[str, Answer], which: str) -> None:
     found = [(each.suite, each.position, each.type, each.severity) for each in answers[which].findings]
     assert found == [(each.suite, place, each.type, each.severity) for place, each in enumerate(ALL_KINDS)]
 
 
-@pytest.mark.parametrize("which", ["all kinds", "all kinds, no values"])
+@pytest.mark.parametrize("which", KINDS)
 def test_a_typo_a_missing_column_and_what_raises_fail_alone(answers: Mapping[str, Answer], which: str) -> None:
     typo, argument, column, compared, _, query = answers[which].findings[1:7]
     assert "expect_column_values_to_be_betwen not found" in typo.error
@@ -163,6 +196,7 @@ def test_a_typo_a_missing_column_and_what_raises_fail_alone(answers: Mapping[str
     assert answers[which].findings[7].success
 
 
+@pytest.mark.extended
 def test_without_values_only_counts_and_figures_of_the_table_are_told(answers: Mapping[str, Answer]) -> None:
     answer = answers["all kinds, no values"]
     kinds = by_type(answer)
@@ -173,24 +207,28 @@ def test_without_values_only_counts_and_figures_of_the_table_are_told(answers: M
     assert [each.success for each in answer.findings] == [each.success for each in answers["all kinds"].findings]
 
 
+@pytest.mark.extended
 def test_no_rows_are_judged(answers: Mapping[str, Answer]) -> None:
     not_null, three = answers["no rows"].findings
     assert (answers["no rows"].rows, not_null.success, three.success, three.observed) == (0, True, False, "0")
 
 
+@pytest.mark.extended
 def test_a_directory_without_files_has_no_rows_and_no_columns(answers: Mapping[str, Answer]) -> None:
     not_null, three = answers["no files"].findings
     assert (answers["no files"].rows, three.success, three.observed) == (0, False, "0")
     assert (not_null.success, not_null.error) == (False, "the data have no column id")
 
 
-@pytest.mark.parametrize("which", FORMATS)
+@pytest.mark.extended
+@pytest.mark.parametrize("which", ["csv", "json", "orc"])
 def test_each_format_is_read_with_its_options(answers: Mapping[str, Answer], which: str) -> None:
     answer = answers[which]
     assert (answer.refused, answer.rows) == ("", 3)
     assert [(each.success, each.unexpected) for each in answer.findings] == [(True, 0), (False, 1), (True, None)]
 
 
+@pytest.mark.extended
 def test_keys_of_partitions_are_columns_and_parts_are_one_table(answers: Mapping[str, Answer]) -> None:
     answer = answers["partitions"]
     country, day, columns, later, colo = answer.findings
@@ -265,31 +303,8 @@ def test_the_settings_and_secrets_of_a_cluster_change_nothing_of_a_table(tmp_pat
 
 
 @pytest.mark.extended
-def test_what_hive_reads_otherwise_than_spark_is_read_as_hive_does_or_refused(tmp_path: Path) -> None:
-    written = {
-        "same": '{"id": 5}\n{"id": 6, "Other": 1}\n',
-        "case": '{"Id": 5}\n',
-        "half": '{"id": 5}\n{"id":\n',
-        "type": '{"id": "five"}\n',
-        "words": "TRUE\nfalse\n1\nyes\n",
-    }
-    requested = {}
-    for name, text in written.items():
-        place = tmp_path / name / "value=1"  # Spark calls the column of lines so
-        place.mkdir(parents=True)
-        (place / "part-0").write_text(text)
-        is_text = name == "words"
-        requested[name] = question(
-            place,
-            expect("expect_column_values_to_not_be_null", column="id"),
-            parts=(RequestedPart(uri=str(place), keys={"value": "1"}),),
-            format="text" if is_text else "json",
-            options={"sep": ",", "nullValue": ""} if is_text else {"mode": "FAILFAST"},
-            columns={"id": "boolean" if is_text else "bigint"},
-            keys={"value": "string"},
-        )
-    answers = answers_to(tmp_path / "made", [], requested)
-    assert {name for name, each in answers.items() if each.refused} == {"case", "half", "type"}
+def test_what_hive_reads_otherwise_than_spark_is_read_as_hive_does_or_refused(answers: Mapping[str, Answer]) -> None:
+    assert {name for name in AS_HIVE if answers[name].refused} == {"case", "half", "type"}
     assert "differ from those of its columns in their case" in answers["case"].refused
     assert [each.success for each in answers["same"].findings] == [True]
     assert [each.unexpected for each in answers["words"].findings] == [2]
@@ -297,13 +312,11 @@ def test_what_hive_reads_otherwise_than_spark_is_read_as_hive_does_or_refused(tm
 
 @pytest.mark.extended
 def test_no_value_of_a_row_leaves_the_process(tmp_path: Path) -> None:
-    planted = "Planted"
-    rows = (
-        "SELECT * FROM VALUES ('Planted-one@example.com', 'PlantedName', 771177), "
-        "('Planted-two@example.com', 'PlantedName', 771178) AS rows(mail, name, code)"
-    )
-    place = tmp_path / "rows"
-    answers_to(tmp_path / "made", [Made(query=rows, place=place)], {})
+    planted, place = "Planted", tmp_path / "rows"
+    mails = ["Planted-one@example.com", "Planted-two@example.com"]
+    rows = pa.table({"mail": mails, "name": ["PlantedName"] * 2, "code": pa.array([771177, 771178], pa.int32())})
+    place.mkdir()
+    pq.write_table(rows, place / "part-0.parquet")
     requested = question(
         place,
         expect("expect_column_values_to_be_in_set", column="mail", value_set=["a"]),

@@ -89,6 +89,7 @@ def test_the_proxy_passes_requests_on_and_answers_as_it_is_told(s3_faults: Fault
     assert [each.effect for each in s3_faults.proxy.seen(path="/a$")] == [Effect.SLOW_DOWN, None, None]
 
 
+@pytest.mark.soak
 def test_tasks_on_spark_run_in_other_processes_on_both_workers(spark_cluster: SparkStandalone, tmp_path: Path) -> None:
     answer = submit(spark_cluster, tmp_path, "--master", spark_cluster.master_url)
     assert answer.returncode == 0, answer.stderr
@@ -97,6 +98,7 @@ def test_tasks_on_spark_run_in_other_processes_on_both_workers(spark_cluster: Sp
     assert driver not in executors
 
 
+@pytest.mark.soak
 def test_standalone_takes_python_drivers_in_client_mode_only(spark_cluster: SparkStandalone, tmp_path: Path) -> None:
     answer = submit(spark_cluster, tmp_path, "--master", spark_cluster.rest_url, "--deploy-mode", "cluster")
     assert answer.returncode == 1

@@ -69,8 +69,13 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.extended
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGKILL, marks=pytest.mark.extended),
+        *(pytest.param(each, marks=pytest.mark.soak) for each in (signal.SIGINT, signal.SIGTERM)),
+    ],
+)
 def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, number: signal.Signals) -> None:
     with running_tests(tmp_path, seconds=600) as run:
         server, directory = reported(tmp_path)

@@ -23,7 +23,7 @@ from toolkit.linter.engine import LintRequest, lint
 from toolkit.linter.report import LintReport
 from toolkit.linter.source_map import LINE_BREAK
 
-_ROUNDS, _SOAK_ROUNDS = 50, 10_000
+_ROUNDS, _SOAK_ROUNDS = 20, 10_000
 _MOST_SECONDS = 1.0
 """Of processor time for each step of damage: no step damages more than two files."""
 

@@ -97,7 +97,7 @@ class RunFlags(RepoFlags):
             help="Act without the ledger: no lease, no record but the audit file, no holds of `feedctl hold`.",
         ),
     ] = False
-    output: Annotated[ResultFormat, typer.Option("--output", help="How to print the result.")] = ResultFormat.TEXT
+    output: Annotated[ResultFormat, typer.Option("--output", help="The format of the result.")] = ResultFormat.TEXT
     result_file: Annotated[
         str | None,
         typer.Option(
@@ -106,9 +106,9 @@ class RunFlags(RepoFlags):
             help="Write the JSON result to this file as well, on any store, atomically.",
         ),
     ] = None
-    quiet: Annotated[bool, typer.Option("--quiet", help="Text: only what is not well; nothing when all is well.")] = (
-        False
-    )
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Text: only what needs attention; nothing when all is well.")
+    ] = False
     verbose: Annotated[bool, typer.Option("--verbose", help="Text: a line for each item, instead of ranges.")] = False
 
     def command(self, name: str, run: Run[T, I, D], view: ActionView[T, I, D]) -> ActionCommand[T, I, D]:

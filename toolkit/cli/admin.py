@@ -18,12 +18,12 @@ _Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="W
 
 @app.callback()
 def admin() -> None:
-    """Look after the installation as a whole."""
+    """Manage the installation as a whole."""
 
 
 @safe_mode.callback()
 def safe_mode_group() -> None:
-    """Let everything rest: nothing starts, and only what calms things down is allowed."""
+    """Stop all runs from starting, and let them start again."""
 
 
 @safe_mode.command("on")

@@ -46,7 +46,8 @@ InOrder = Annotated[
     ),
 ]
 MaxParallel = Annotated[
-    int | None, typer.Option("--max-parallel", min=1, help="So many at once at most, within `parallel` of the process.")
+    int | None,
+    typer.Option("--max-parallel", min=1, help="Run at most this many at once, within `parallel` of the process."),
 ]
 KeepGoing = Annotated[bool, typer.Option("--keep-going", help="Go on after an instance that failed.")]
 Force = Annotated[bool, typer.Option("--force", help="Each from its first step on, whatever succeeded before.")]

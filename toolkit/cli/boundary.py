@@ -89,8 +89,13 @@ def _run(app: typer.Typer, argv: Sequence[str] | None) -> int:
 
 def _run_command(app: typer.Typer, argv: list[str]) -> object:
     """Run the command that the arguments name; old names of its options are replaced when they are met."""
+    command = typer.main.get_command(app)
+    if "--help" in argv:
+        from toolkit.cli.examples import add_example
+
+        add_example(command, argv, program_name())
     try:
-        return typer.main.get_command(app).main(args=argv, prog_name=program_name(), standalone_mode=False)
+        return command.main(args=argv, prog_name=program_name(), standalone_mode=False)
     except typer.TyperException as error:
         from toolkit.cli.option_names import with_new_names
 

@@ -54,7 +54,7 @@ _Dataset = Annotated[
 
 @app.callback()
 def dataset() -> None:
-    """Look at datasets: feeds, and data that feedctl does not manage."""
+    """Show datasets: feeds, and data that feedctl does not manage."""
 
 
 @app.command("list")
@@ -121,7 +121,7 @@ def graph(
         str | None,
         typer.Argument(metavar="DATASET", help="Only what leads to this dataset or from it; as for `show`."),
     ] = None,
-    form: Annotated[GraphFormat, typer.Option("--output", help="How to print the graph.")] = GraphFormat.TEXT,
+    form: Annotated[GraphFormat, typer.Option("--output", help="The format of the graph.")] = GraphFormat.TEXT,
     time: _Time = None,
     repo: RepoFlags,
 ) -> None:
@@ -155,7 +155,7 @@ def collect(
     keep: Annotated[
         str, typer.Option("--keep", metavar="FREQUENCY", help="Events younger than this stay, for example days(90).")
     ] = "days(90)",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed, and remove nothing.")] = False,
     repo: AnswerFlags,
 ) -> None:
     """Remove events that every consumer has read, and what is left of triggers and datasets that left the repo."""

@@ -16,11 +16,11 @@ def doctor(
     *,
     cluster: ClusterName = None,
     spark: Annotated[
-        bool, typer.Option("--spark", help="Look at Spark's executors too; makes a Spark context, which takes seconds.")
+        bool, typer.Option("--spark", help="Check Spark's executors too; makes a Spark context, which takes seconds.")
     ] = False,
     repo: AnswerFlags,
 ) -> int:
-    """Look at this machine, the clusters, tokens and the ledger, and change nothing; exit code 1: something failed."""
+    """Check this machine, the clusters, tokens and the ledger, and change nothing; exit code 1: a check failed."""
     from toolkit.bootstrap.doctor import DoctorOptions, diagnose
     from toolkit.clock import SystemClock
     from toolkit.doctor.findings import CheckStatus, worst

@@ -8,12 +8,12 @@ import typer
 
 from toolkit.cli.options import OutputAs, OutputFormat, print_json
 
-app = typer.Typer(help="Try out expressions of the expression language.", no_args_is_help=True)
+app = typer.Typer(help="Evaluate expressions of the expression language.", no_args_is_help=True)
 
 
 @app.callback()
 def el() -> None:
-    """Try out expressions of the expression language."""
+    """Evaluate expressions of the expression language."""
 
 
 @app.command("eval")

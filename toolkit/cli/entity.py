@@ -50,7 +50,7 @@ def status(*, name: _Name, cluster: ClusterName = None, repo: AnswerFlags) -> No
 @app.command("suspend")
 @flat
 def suspend(*, name: _Name, cluster: ClusterName = None, reason: _Reason = None, repo: AnswerFlags) -> None:
-    """Let no run of a feed or process start, on one cluster or on all; what runs goes on."""
+    """Suspend a feed or process on one cluster or on all: no run starts, running ones go on."""
     from toolkit.management.entities import suspend_entity
 
     with repo.opened(writing=True) as (ledger, repository):
@@ -61,7 +61,7 @@ def suspend(*, name: _Name, cluster: ClusterName = None, reason: _Reason = None,
 @app.command("resume")
 @flat
 def resume(*, name: _Name, cluster: ClusterName = None, reason: _Reason = None, repo: AnswerFlags) -> None:
-    """Let runs of a feed or process start again."""
+    """Resume a suspended feed or process: its runs start again."""
     from toolkit.management.entities import resume_entity
 
     with repo.opened(writing=True) as (ledger, repository):
@@ -73,7 +73,7 @@ def resume(*, name: _Name, cluster: ClusterName = None, reason: _Reason = None, 
 @app.command("touch")
 @flat
 def touch(*, name: _Name, repo: AnswerFlags) -> None:
-    """Say that a feed or process was scheduled anew: `feedctl status --stale` counts from now on."""
+    """Record that a feed or process was scheduled again: `feedctl status --stale` counts from now on."""
     from toolkit.management.entities import touch_entity
 
     with repo.opened(writing=True) as (ledger, repository):

@@ -35,7 +35,7 @@ def diff_entities(
         str | None,
         typer.Option("--time", metavar="INSTANT", help="When retention runs next. Default: when HEAD was committed."),
     ] = None,
-    form: Annotated[DiffFormat, typer.Option("--output", help="How to print the differences.")] = DiffFormat.TEXT,
+    form: Annotated[DiffFormat, typer.Option("--output", help="The format of the differences.")] = DiffFormat.TEXT,
 ) -> None:
     """Print what is different since a commit, who depends on it, and what retention would do with the data."""
     from toolkit.cli.streams import print_result

@@ -44,7 +44,7 @@ class EventFlags:
     since: Annotated[
         str | None, typer.Option("--since", metavar="INSTANT", help="Only those recorded at or after it.")
     ] = None
-    limit: Annotated[int, typer.Option("--limit", min=1, help="The newest, so many at most.")] = 100
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Show at most this many, the newest.")] = 100
 
 
 @app.callback()
@@ -60,7 +60,9 @@ def emit(
     key: _Key = None,
     token: Annotated[
         str | None,
-        typer.Option("--id", metavar="ID", help="Name of this update: a second one of the same changes nothing."),
+        typer.Option(
+            "--id", metavar="ID", help="The id of this update: a second update with the same id changes nothing."
+        ),
     ] = None,
     extra: Annotated[
         str | None,
@@ -93,7 +95,7 @@ def emit(
 @app.command("retract")
 @flat
 def retract(*, uri: _Uri, key: _Key = None, repo: AnswerFlags) -> None:
-    """Take an announced update back: triggers that have not consumed it yet do not count it any more."""
+    """Retract an announced update: triggers that have not consumed it yet ignore it."""
     from toolkit.management.external_events import external_update, retract_update
     from toolkit.rendering.events import emitted_document, emitted_line
     from toolkit.runs.recorder import current_user

@@ -15,7 +15,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def explain() -> None:
-    """Say why something did, or did not, happen; `feedctl retention explain` does so for evictions."""
+    """Explain why a trigger did, or did not, start a process; `feedctl retention explain` explains evictions."""
 
 
 @app.command("trigger")
@@ -32,7 +32,7 @@ def trigger(
     ] = None,
     repo: AnswerFlags,
 ) -> None:
-    """Say which event satisfies each entry of a trigger, what is missing, and why events were ignored."""
+    """Show which event satisfies each entry of a trigger, what is missing, and why events were ignored."""
     from toolkit.clock import SystemClock
     from toolkit.management.trigger_answers import trigger_answer
     from toolkit.process_runner.selection import ProcessSelection, sites

@@ -88,7 +88,7 @@ def export() -> None:
 @app.command("cron")
 @flat
 def cron(*, into: Crontab = None, check: Check = False, which: ScheduleFlags) -> int:
-    """Lines of a crontab, between two marks; all other lines of the file stay."""
+    """Write lines of a crontab, between two marks; all other lines of the file stay."""
     from toolkit.cli.export_files import crontab_changes
     from toolkit.cli.option_values import MissingOption
     from toolkit.cli.streams import print_result
@@ -107,7 +107,7 @@ def cron(*, into: Crontab = None, check: Check = False, which: ScheduleFlags) ->
 @app.command("oozie")
 @flat
 def oozie(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
-    """A bundle for each cluster, with a coordinator and a workflow for each action."""
+    """Write a bundle for each cluster, with a coordinator and a workflow for each action."""
     from toolkit.cli.export_files import folder_changes
     from toolkit.schedules.oozie import oozie_files
 
@@ -118,7 +118,7 @@ def oozie(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
 @app.command("airflow")
 @flat
 def airflow(*, into: Folder, check: Check = False, which: ScheduleFlags) -> int:
-    """A DAG for each cluster and domain, with a task for each action."""
+    """Write a DAG for each cluster and domain, with a task for each action."""
     from toolkit.cli.export_files import folder_changes
     from toolkit.schedules.airflow import airflow_files
 

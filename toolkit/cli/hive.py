@@ -39,7 +39,9 @@ From = Annotated[
 ]
 Parallel = Annotated[
     int | None,
-    typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 8."),
+    typer.Option(
+        "--parallel", min=1, help="Work on at most this many instances at once. Default: the feed's property, else 8."
+    ),
 ]
 _Feed = Annotated[FeedFlags, Fields(only=("feed",))]
 _Run = Annotated[RunFlags, Fields(but=("no_ledger",))]

@@ -24,7 +24,7 @@ _AnyFeed = Annotated[
 
 @app.callback()
 def hold() -> None:
-    """Hold instances: retention leaves them, whatever the feed says; beside the holds of holds.yaml."""
+    """Hold instances, so that retention keeps them whatever the feed says; in addition to holds.yaml."""
 
 
 @app.command("add")
@@ -39,7 +39,8 @@ def add(
         typer.Option("--start", metavar="INSTANT", help="The first instance. Default: all from the first on."),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--end", metavar="INSTANT", help="The first that is free again. Default: for ever.")
+        str | None,
+        typer.Option("--end", metavar="INSTANT", help="The first instant that is not held. Default: no end."),
     ] = None,
     owner: Annotated[str | None, typer.Option("--owner", metavar="NAME", help="Whom to ask.")] = None,
     repo: AnswerFlags,
@@ -87,7 +88,7 @@ def remove(
     ],
     repo: AnswerFlags,
 ) -> None:
-    """Let the instances of a hold go again; those of holds.yaml are removed there."""
+    """Remove a hold; holds of holds.yaml are removed in that file."""
     from toolkit.management.holds import remove_hold
     from toolkit.runs.recorder import current_user
 

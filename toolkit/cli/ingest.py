@@ -56,7 +56,7 @@ class InputFlags:
         bool,
         typer.Option(
             "--accept-table",
-            help="Go on with a table that lacks commits which the ledger knows: restored from a backup, or dropped.",
+            help="Accept a table that lacks commits which the ledger knows: restored from a backup, or dropped.",
         ),
     ] = False
 

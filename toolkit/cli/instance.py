@@ -23,7 +23,7 @@ _COMMANDED = (*_RANGE, "filter_by", "reason")
 
 @app.callback()
 def instance() -> None:
-    """Look at the instances of feeds and processes: planned, running and over; pause, end and rerun them."""
+    """Show the instances of feeds and processes: planned, running and over; suspend, kill and rerun them."""
 
 
 @app.command("status")
@@ -31,7 +31,7 @@ def instance() -> None:
 def status(
     which: Annotated[InstanceFlags, Fields(but=("force", *_OF_LOGS, "planned", "reason"))], repo: AnswerFlags
 ) -> None:
-    """Show the state of each instance in [start, end): what has not run yet is waiting."""
+    """Show the status of each instance in [start, end); one without a run is waiting."""
     from toolkit.cli.instance_answers import answer, print_instances
     from toolkit.management.questions import instance_status
 
@@ -47,7 +47,7 @@ def running(
     ],
     repo: AnswerFlags,
 ) -> None:
-    """Show what of a feed or process is running now, whatever its time."""
+    """Show the instances of a feed or process that are running now, whatever their time."""
     from toolkit.cli.instance_answers import answer_running, print_instances
 
     print_instances(answer_running(which, repo), repo.output)
@@ -58,7 +58,7 @@ def running(
 def list_instances(
     which: Annotated[options.ListedFlags, Fields(but=("force", *_OF_LOGS, "reason"))], repo: AnswerFlags
 ) -> None:
-    """List a feed's instances and what is there of them, a process's with their paths, or the runs of a life cycle."""
+    """List the instances of a feed with their data, of a process with their paths, or the runs of a life cycle."""
     from toolkit.cli.instance_list import print_list
 
     print_list(which, repo)
@@ -109,7 +109,7 @@ def logs(
 @app.command("dependencies")
 @flat
 def dependencies(*, name: options.Name, time: options.OneTime, cluster: ClusterName = None, repo: AnswerFlags) -> None:
-    """Show what an instance is made from, what is made from it, and how that is."""
+    """Show the inputs of an instance, what is made from it, and the status of each."""
     from toolkit.el import parse_instant
     from toolkit.management.dependencies import instance_dependencies
     from toolkit.management.locations import chosen_clusters, runnable
@@ -128,7 +128,7 @@ def dependencies(*, name: options.Name, time: options.OneTime, cluster: ClusterN
 @app.command("triage")
 @flat
 def triage(*, name: options.Name, time: options.OneTime, cluster: ClusterName = None, repo: AnswerFlags) -> None:
-    """Show why an instance is not there: what it waits for, and what that waits for, down to the causes."""
+    """Show why an instance is not available: what it waits for, and what that waits for, down to the causes."""
     from toolkit.cli.instance_triage import print_triage
 
     print_triage(name, time, cluster, repo)
@@ -146,15 +146,15 @@ def _command(verb: str, help_text: str) -> Callable[..., None]:
     return app.command(verb)(flat(command))
 
 
-_command("suspend", "Pause instances: what waits does not start, what runs pauses before its next effect.")
-_command("resume", "Let suspended instances go on.")
-_command("kill", "End instances: what runs stops before its next effect, what waits never starts by itself.")
+_command("suspend", "Suspend instances: waiting ones do not start, running ones pause before their next effect.")
+_command("resume", "Resume suspended instances.")
+_command("kill", "Kill instances: running ones stop before their next effect, waiting ones never start by themselves.")
 
 
 @app.command("rerun")
 @flat
 def rerun(which: Annotated[options.CommandedFlags, Fields(only=(*_COMMANDED, "force"))], repo: AnswerFlags) -> None:
-    """Make instances that are over ready for another attempt."""
+    """Make finished instances ready for another attempt."""
     from toolkit.cli.instance_answers import carry_out, print_answers
 
     print_answers(carry_out("rerun", which, repo), repo.output)

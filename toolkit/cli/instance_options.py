@@ -57,9 +57,9 @@ class InstanceFlags:
             help="The first instance; without --end, this one alone. Default: the ten newest that are due.",
         ),
     ] = None
-    end: Annotated[str | None, typer.Option("--end", metavar="INSTANT", help="The first instant that is left out.")] = (
-        None
-    )
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="INSTANT", help="The end of the range, which is not part of it.")
+    ] = None
     force: Force = False
     step: Annotated[
         str | None, typer.Option("--step", metavar="STEP", help="Print the log of this step only; goes with --time.")
@@ -89,8 +89,8 @@ class InstanceFlags:
         SortOrder | None,
         typer.Option("--sort-order", help="Smallest or largest first. Default: asc; without --start, desc."),
     ] = None
-    offset: Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out so many at first.")] = 0
-    limit: Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="At most so many.")] = None
+    offset: Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Skip this many at the beginning.")] = 0
+    limit: Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="Show at most this many.")] = None
     all_attempts: Annotated[bool, typer.Option("--all-attempts", help="All attempts, not only the newest.")] = False
     planned: Annotated[
         bool, typer.Option("--planned", help="Of a feed, all its locations as they should be; no store is asked.")

@@ -20,7 +20,7 @@ Time = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The nomina
 
 @flat
 def params(*, name: Name, time: Time, cluster: ClusterName = None, repo: AnswerFlags) -> None:
-    """Show the properties that the workflow of an instance is told, as if all that it reads were there."""
+    """Show the properties that the workflow of an instance gets, as if all its inputs were available."""
     from toolkit.el import parse_instant
     from toolkit.management.locations import chosen_clusters
     from toolkit.planning.process_io import ProcessSite

@@ -26,7 +26,7 @@ def late_check(
     parallel: Parallel = None,
     run: ProcessRunFlags,
 ) -> int:
-    """Look again at what instances have read, and run those again of which data came late, by the late workflow."""
+    """Check the inputs of past instances for late data, and run the late workflow of those that have some."""
     from toolkit.bootstrap.late_check import NAME, LateCheckOptions, check_late
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.rendering.late_check import LATE_CHECK_VIEW

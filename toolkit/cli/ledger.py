@@ -18,7 +18,7 @@ AllowDirty = Annotated[bool, typer.Option("--allow-dirty", help="Register a chec
 
 @app.callback()
 def ledger() -> None:
-    """Look after the ledger: the SQL database of runs, leases, batches and events."""
+    """Manage the ledger: the SQL database of runs, leases, batches and events."""
 
 
 @app.command("sync")

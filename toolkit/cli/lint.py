@@ -54,7 +54,7 @@ class LintFlags:
         ),
     ] = None
     all_envs: Annotated[bool, typer.Option("--all-envs", help="Check every environment.")] = False
-    form: Annotated[LintFormat, typer.Option("--output", help="How to print the findings.")] = LintFormat.TEXT
+    form: Annotated[LintFormat, typer.Option("--output", help="The format of the findings.")] = LintFormat.TEXT
     select: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,14 +68,14 @@ class LintFlags:
         ),
     ] = None
     baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="FILE", help="Findings that this file knows do not count.")
+        str | None, typer.Option("--baseline", metavar="FILE", help="Findings in this file do not count.")
     ] = None
     write_baseline: Annotated[
         bool, typer.Option("--write-baseline", help="Write the present findings to the file of --baseline.")
     ] = False
     against: Annotated[
         str | None,
-        typer.Option("--against", metavar="REF", help="Also say what the changes since this commit will do."),
+        typer.Option("--against", metavar="REF", help="Also show what the changes since this commit will do."),
     ] = None
     time: Annotated[
         str | None,

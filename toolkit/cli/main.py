@@ -30,7 +30,7 @@ def feedctl(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Look after data feeds: entities in git, one spark-submit for each action, no server."""
+    """Manage data feeds: entities in git, one spark-submit for each action, no server."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

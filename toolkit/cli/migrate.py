@@ -31,7 +31,7 @@ class ReportFormat(StrEnum):
 
 @app.callback()
 def migrate() -> None:
-    """Take over entities of other systems."""
+    """Convert entities of other systems."""
 
 
 @app.command("falcon")

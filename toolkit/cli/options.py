@@ -26,7 +26,7 @@ class OutputFormat(StrEnum):
 ClusterName = Annotated[
     str | None, typer.Option("--cluster", metavar="NAME", autocompletion=cluster_names, help="Only this cluster.")
 ]
-OutputAs = Annotated[OutputFormat, typer.Option("--output", help="How to print the result.")]
+OutputAs = Annotated[OutputFormat, typer.Option("--output", help="The format of the result.")]
 
 
 def print_json(document: Mapping[str, object]) -> None:

@@ -24,7 +24,9 @@ OnCluster = Annotated[
 Parallel = Annotated[
     int | None,
     typer.Option(
-        "--parallel", min=1, help="So many instances at once at most. Default: what the processes allow, at most 32."
+        "--parallel",
+        min=1,
+        help="Run at most this many instances at once. Default: what the processes allow, at most 32.",
     ),
 ]
 ProcessRunFlags = Annotated[RunFlags, Fields(but=("approve", "no_ledger"))]

@@ -21,7 +21,7 @@ _Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=feed_names,
 _AnyKey = Annotated[
     str | None, typer.Option("--time", metavar="INSTANT", help="This instance alone, with all findings.")
 ]
-_Most = Annotated[int, typer.Option("--limit", min=1, help="So many at most.")]
+_Most = Annotated[int, typer.Option("--limit", min=1, help="Show at most this many.")]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,12 +40,12 @@ class DecisionFlags:
             "--unit", metavar="URI", help="Which part of the instance, as `show` names it, when it has several."
         ),
     ] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and change nothing.")] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and change nothing.")] = False
 
 
 @app.callback()
 def quality() -> None:
-    """Validation results of data; `spark-submit "$(feedctl entrypoint validate)"` validates by hand."""
+    """Show validation results; release or reject blocked data. The entrypoint `validate` validates by hand."""
 
 
 @app.command("show")
@@ -108,7 +108,7 @@ def history(
 @app.command("release")
 @flat
 def release(*, flags: DecisionFlags, repo: AnswerFlags) -> int:
-    """Publish blocked data after all: exactly the files that lie there now, by the action that wrote them."""
+    """Publish blocked data: exactly the files that are staged now, by the action that wrote them."""
     from toolkit.cli.quality_release import publish
     from toolkit.ledger.vocabulary import ValidationState
 
@@ -122,7 +122,7 @@ def release(*, flags: DecisionFlags, repo: AnswerFlags) -> int:
 @app.command("reject")
 @flat
 def reject(*, flags: DecisionFlags, repo: AnswerFlags) -> None:
-    """Remove blocked data; the next copy brings them anew, and a process makes them anew with --force."""
+    """Remove blocked data; the next copy brings it again, and a process makes it again with --force."""
     from toolkit.ledger.vocabulary import LifeCycle, ValidationState
     from toolkit.rendering.quality import validation_document
     from toolkit.runs.recorder import current_user

@@ -72,7 +72,11 @@ def replication(
     ] = False,
     parallel: Annotated[
         int | None,
-        typer.Option("--parallel", min=1, help="So many instances at once. Default: the feed's property, else 64."),
+        typer.Option(
+            "--parallel",
+            min=1,
+            help="Work on at most this many instances at once. Default: the feed's property, else 64.",
+        ),
     ] = None,
     run: Annotated[RunFlags, Fields(but=("no_ledger",))],
 ) -> int:

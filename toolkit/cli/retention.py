@@ -22,7 +22,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def look() -> None:
-    """Say what retention would do, and why; nothing is changed: `spark-submit` of the entrypoint evicts."""
+    """Show what retention would do, and why, and change nothing; `spark-submit` of the entrypoint evicts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,8 @@ def explain(
         str, typer.Argument(metavar="PATH|FEED", autocompletion=entity_names, help="A path or URI, or a feed's name.")
     ],
     instance: Annotated[
-        str | None, typer.Option("--instance", metavar="INSTANT", help="Of the feed; needed with a feed's name.")
+        str | None,
+        typer.Option("--instance", metavar="INSTANT", help="The instance of the feed; needed with a feed's name."),
     ] = None,
     cluster: Clusters = None,
     time: Annotated[
@@ -83,7 +84,7 @@ def explain(
     run: Annotated[RunFlags, Fields(only=("config_repo", "env", "no_ledger"))],
     output: OutputAs = OutputFormat.TEXT,
 ) -> int:
-    """Say whether a path or an instance goes or stays, and by which rule; exit code 1: unknown."""
+    """Show whether a path or an instance is evicted or stays, and by which rule; exit code 1: unknown."""
     from toolkit.bootstrap.retention_explain import explain as explained
     from toolkit.cli.action_command import nominal_time_of
     from toolkit.clock import SystemClock

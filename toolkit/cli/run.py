@@ -23,7 +23,7 @@ app.add_typer(log_app, name="log")
 
 @app.callback()
 def run() -> None:
-    """Tell the ledger what a workflow does: its jobs, their steps, batches and files. Every answer is JSON."""
+    """Record in the ledger what a workflow does: its jobs, their steps, batches and files. Every answer is JSON."""
 
 
 @app.command("init-job")
@@ -33,7 +33,9 @@ def init_job(
     job: options.JobFlags,
     max_batch: Annotated[
         int | None,
-        typer.Option("--max-batch", metavar="N", help="On the queue: at most so many batches from each upstream."),
+        typer.Option(
+            "--max-batch", metavar="N", help="On the queue: take at most this many batches from each upstream."
+        ),
     ] = None,
     inputs: Annotated[
         list[str] | None,
@@ -95,7 +97,7 @@ def term_job(
     job: options.JobFlags,
     reason: Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is recorded.")] = None,
     abort: Annotated[
-        bool, typer.Option("--abort", help="Kill the job, whatever its steps do: its workflow is dead.")
+        bool, typer.Option("--abort", help="Kill the job, whatever its steps do: its workflow no longer runs.")
     ] = False,
     repo: RepoFlags,
 ) -> None:
@@ -115,7 +117,7 @@ def init_step(
     *,
     job: options.StepFlags,
     application_id: Annotated[
-        str | None, typer.Option("--application-id", metavar="ID", help="Of Spark or YARN.")
+        str | None, typer.Option("--application-id", metavar="ID", help="The id of the application on Spark or YARN.")
     ] = None,
     log: Annotated[str | None, typer.Option("--log", metavar="PLACE", help="Where the step's log is.")] = None,
     repo: RepoFlags,
@@ -154,7 +156,7 @@ def term_step(*, job: options.StepFlags, repo: RepoFlags) -> None:
 @app.command("get-files")
 @flat
 def get_files(*, batches: options.BatchFlags, run: options.RunId = None, repo: RepoFlags) -> None:
-    """Print the files of a job's batches (--run), or those of a range of batches, whosever they are."""
+    """Print the files of a job's batches (--run), or those of a range of batches of any job."""
     from toolkit.rendering.run_metadata import files_documents
 
     with calls(repo, writing=False) as metadata:

@@ -97,7 +97,7 @@ def print_schema(
         ),
     ],
     merged: Annotated[
-        bool, typer.Option("--merged", help="Of a file: the form after defaults and environment are merged in.")
+        bool, typer.Option("--merged", help="Print the form of a file after defaults and environment are merged in.")
     ] = False,
 ) -> None:
     """Print the JSON Schema of a kind of file, or of what feedctl prints and writes for programs."""

@@ -22,7 +22,7 @@ def status(
         bool,
         typer.Option(
             "--stale",
-            help="Only what has not succeeded within its cadence, and old holds; exit code 1 when there is any.",
+            help="Only what has not succeeded within its period, and old holds; exit code 1 when there is any.",
         ),
     ] = False,
     time: Annotated[

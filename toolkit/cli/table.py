@@ -10,12 +10,12 @@ from toolkit.cli.completion import cluster_names, entity_names
 from toolkit.cli.flags import AnswerFlags, flat
 from toolkit.cli.options import print_answer
 
-app = typer.Typer(no_args_is_help=True, help="Look at tables of metastores.")
+app = typer.Typer(no_args_is_help=True, help="Compare tables of metastores.")
 
 
 @app.callback()
 def table() -> None:
-    """Look at tables of metastores."""
+    """Compare tables of metastores."""
 
 
 @app.command()

@@ -27,7 +27,7 @@ def trigger(
         bool,
         typer.Option("--decide-only", help="Create the runs as ready, and leave them to `process.py --due`."),
     ] = False,
-    poll: Annotated[bool, typer.Option("--poll", help="First look at the data that is polled.")] = False,
+    poll: Annotated[bool, typer.Option("--poll", help="Poll data first.")] = False,
     parallel: Parallel = None,
     run: ProcessRunFlags,
 ) -> int:

@@ -39,7 +39,7 @@ def validate(
     run: Annotated[ValidateFlags, Fields(only=("config_repo", "env", "dry_run", "allow_dirty"))],
     output: OutputAs = OutputFormat.TEXT,
 ) -> int:
-    """Validate the data of an instance: 0, all that is critical holds; 1, it does not; 75, the instance is not there.
+    """Validate the data of an instance; exit code 1: a critical expectation fails, 75: the instance is not available.
 
     Nothing is changed, and nothing is published because of it; the ledger has the result, marked as by hand.
     """

@@ -27,7 +27,10 @@ def verify(
     source: Annotated[
         str | None,
         typer.Option(
-            "--source", metavar="NAME", autocompletion=cluster_names, help="Only what came from here. Default: all."
+            "--source",
+            metavar="NAME",
+            autocompletion=cluster_names,
+            help="Only what was copied from this cluster. Default: all.",
         ),
     ] = None,
     time: Annotated[str | None, typer.Option("--time", metavar="INSTANT", help="This instance alone.")] = None,
@@ -47,13 +50,11 @@ def verify(
     from toolkit.bootstrap.replication import ReplicationOptions
     from toolkit.bootstrap.verify import VerifyOptions
     from toolkit.bootstrap.verify import verify as verified
-    from toolkit.cli.option_values import BadOption
     from toolkit.clock import SystemClock
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
-    if time is not None and (start, end) != (None, None):
-        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
+    _refuse_both(time, start, end)
     request = VerifyOptions(
         feed=feed,
         cluster=cluster,
@@ -63,6 +64,14 @@ def verify(
     found = verified(request, SystemClock(), NeverStopped(), _progress(repo.output))
     print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))
     return verification_exit(found)
+
+
+def _refuse_both(time: str | None, start: str | None, end: str | None) -> None:
+    """Refuse one instance and a range of them."""
+    from toolkit.cli.option_values import BadOption
+
+    if time is not None and (start, end) != (None, None):
+        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
 
 
 def _progress(output: OutputFormat) -> Progress:

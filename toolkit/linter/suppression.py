@@ -71,7 +71,8 @@ def comments(data: bytes) -> tuple[Comment, ...]:
 def script_comments(data: bytes) -> tuple[Comment, ...]:
     """The comments of a script that speak to the linter, behind `#` or the `--` of SQL; its other lines are not read.
 
-    What is no such comment but looks like one, as in a text, accepts nothing that is found elsewhere.
+    What is no such comment but looks like one, as in a text, accepts nothing that is found elsewhere. One that names no
+    rule is no mistake, as in a program that writes such comments.
     """
     if _MARK not in data:
         return ()
@@ -153,7 +154,8 @@ class Suppressions:
         self._rules = rules
         own = [(file, each) for file, data in sorted(snapshot.files.items()) for each in comments(data)]
         others = [(file, each) for file, data in sorted(snapshot.texts.items()) for each in script_comments(data)]
-        self._comments = [*own, *others]
+        known = [(file, each) for file, each in others if all(self._can_accept(rule.id) for rule in each.rules)]
+        self._comments = [*own, *known]
         named = [_Named(file=file, comment=each, rule=rule) for file, each in self._comments for rule in each.rules]
         self._usable = [each for each in named if self._can_accept(each.rule.id)]
         self._unusable = [each for each in named if not self._can_accept(each.rule.id)]

@@ -23,6 +23,8 @@ from toolkit.ledger.tables import ingest_slot, ingest_transaction
 from toolkit.ledger.vocabulary import IngestTransactionState as State
 
 pytestmark = pytest.mark.extended
+_KILLS = 4
+"""`tests/soak` has a hundred."""
 WORDS = [[b"000"], [b"001"], [b"002"]]
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["tests.contract.ingest_table.iceberg_ingest"])
@@ -105,7 +107,7 @@ def test_a_killed_ingest_is_finished_by_the_next(ledger: Ledger, place: Place, p
 
 
 @pytest.mark.parametrize("place", ["hive"], indirect=True)
-def test_after_ten_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger, place: Place) -> None:
+def test_after_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger, place: Place) -> None:
     if ledger.engine.dialect.name == "sqlite":
         pytest.skip("one ledger is enough")
     seed = secrets.randbelow(10**9)
@@ -113,9 +115,9 @@ def test_after_ten_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger
     chance = random.Random(seed)  # noqa: S311 - moments, not secrets
     place.connect(ledger).close()
     kills = finished = 0
-    while kills < 10 or finished == 0:
+    while kills < _KILLS or finished == 0:
         child = started(place, nine_commits(finished))
-        child.join(chance.uniform(0.5, 5) if kills < 10 else 60)
+        child.join(chance.uniform(0.5, 5) if kills < _KILLS else 60)
         if child.is_alive():
             child.kill()
             kills += 1

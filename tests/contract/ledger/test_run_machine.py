@@ -44,7 +44,7 @@ def test_a_model_and_both_databases_answer_alike(sqlite_ledger_url: sa.URL, post
 def test_a_model_and_both_databases_answer_alike_for_a_while(
     sqlite_ledger_url: sa.URL, postgres_ledger_url: sa.URL
 ) -> None:
-    _run([sqlite_ledger_url, postgres_ledger_url], examples=25, steps=40)
+    _run([sqlite_ledger_url, postgres_ledger_url], examples=10, steps=40)
 
 
 @pytest.mark.soak

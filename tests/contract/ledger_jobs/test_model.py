@@ -14,7 +14,7 @@ from tests.databases.ledgers import empty_ledger
 from toolkit.ledger.database import Ledger
 
 SMALL = settings(max_examples=3, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck))
-MIDDLE = settings(SMALL, max_examples=15)
+MIDDLE = settings(SMALL, max_examples=7)
 LARGE = settings(SMALL, max_examples=120, stateful_step_count=50)
 
 

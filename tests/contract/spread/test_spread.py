@@ -43,11 +43,11 @@ def stopping(when: Callable[[], bool]) -> Callable[[], None]:
     return check
 
 
-LOCAL_SPARK = pytest.param("local", marks=pytest.mark.extended)
-"""The same code as on a cluster, without its faults."""
+STANDALONE = pytest.param("standalone", marks=pytest.mark.extended)
+"""The same code as local executors, with the faults of a cluster."""
 
 
-@pytest.fixture(scope="module", params=["here", LOCAL_SPARK, "standalone"])
+@pytest.fixture(scope="module", params=["here", "local", STANDALONE])
 def spread(request: pytest.FixtureRequest, java_home: Path) -> Iterator[ExecutorPool]:
     """One of the implementations; of Spark's only one at a time."""
     if request.param == "here":
@@ -64,7 +64,8 @@ def spread(request: pytest.FixtureRequest, java_home: Path) -> Iterator[Executor
                 yield machines
 
 
-on_spark = pytest.mark.parametrize("spread", [LOCAL_SPARK, "standalone"], indirect=True, scope="module")
+on_spark = pytest.mark.parametrize("spread", ["local", STANDALONE], indirect=True, scope="module")
+near_and_far = pytest.mark.parametrize("spread", ["here", "standalone"], indirect=True, scope="module")
 on_executors = pytest.mark.parametrize("spread", ["standalone"], indirect=True, scope="module")
 
 
@@ -84,6 +85,7 @@ def test_at_least_one_task_is_worked_on_at_once(spread: ExecutorPool) -> None:
 
 
 @pytest.mark.extended
+@near_and_far
 def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=f"{number:02}", seconds=0.3, folder=str(tmp_path)) for number in range(20)]
     has_begun = stopping(lambda: any(tmp_path.iterdir()))
@@ -96,6 +98,7 @@ def test_a_run_that_is_told_to_stop_begins_nothing_more(spread: ExecutorPool, tm
 
 
 @pytest.mark.extended
+@near_and_far
 def test_answers_that_nobody_wants_any_more_end_the_work(spread: ExecutorPool, tmp_path: Path) -> None:
     tasks = [Numbers(name=f"{number:02}", seconds=0.2, folder=str(tmp_path)) for number in range(20)]
     answers = spread.run(marking, tasks, check=go_on)
@@ -107,13 +110,14 @@ def test_answers_that_nobody_wants_any_more_end_the_work(spread: ExecutorPool, t
 
 
 @pytest.mark.extended
+@near_and_far
 def test_one_run_after_the_other_works(spread: ExecutorPool) -> None:
     for _ in range(3):
         assert list(spread.run(named, [Numbers(name="a")], check=go_on)) == ["a0/0"]
 
 
 @pytest.mark.extended
-@on_spark
+@on_executors
 def test_executors_are_other_processes_and_work_at_once(spread: ExecutorPool) -> None:
     assert os.getpid() not in list(spread.run(where, [Numbers(name=name) for name in "abcd"], check=go_on))
     began = time.monotonic()
@@ -130,7 +134,7 @@ def test_no_task_is_given_to_two_executors_by_intention_and_ctrl_c_stays_ours(sp
 
 
 @pytest.mark.extended
-@on_spark
+@on_executors
 def test_answers_come_while_other_tasks_are_under_way(spread: ExecutorPool) -> None:
     tasks = [Numbers(name="quick"), Numbers(name="slow", seconds=12)]
     began = time.monotonic()
@@ -153,13 +157,13 @@ def test_a_stop_is_noticed_within_a_second_and_ends_what_is_under_way(spread: Ex
     with pytest.raises(Stopped):
         list(spread.run(marking, tasks, check=check))
     assert time.monotonic() - reported[0] < 5
-    time.sleep(3)
+    time.sleep(1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a-begun-0", "b-begun-0"]
     assert list(spread.run(named, [Numbers(name="c")], check=go_on)) == ["c0/0"]
 
 
 @pytest.mark.extended
-@on_spark
+@on_executors
 def test_check_is_asked_at_least_once_a_second(spread: ExecutorPool) -> None:
     calls: list[float] = []
     list(spread.run(named, [Numbers(name="a", seconds=2.5)], check=lambda: calls.append(time.monotonic())))
@@ -181,7 +185,7 @@ def test_an_executor_that_dies_leads_to_another_attempt_elsewhere(spread: Execut
 
 
 @pytest.mark.extended
-@on_spark
+@on_executors
 def test_work_that_always_fails_is_given_up_and_named(spread: ExecutorPool) -> None:
     with pytest.raises(TasksFailed, match="Broken: a 3"):
         list(spread.run(broken, [Numbers(name="a")], check=go_on))

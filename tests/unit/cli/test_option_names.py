@@ -14,8 +14,8 @@ from tests.unit.cli.running import Feedctl
 from toolkit.cli.main import whole_program
 from toolkit.cli.option_names import OLD_NAMES
 
-_TIMES = {"--time", "--start", "--end", "--since", "--stale"}
-"""Options whose value is an instant: `--since` is when an event was recorded, `--stale` when a success was."""
+_TIMES = {"--time", "--start", "--end", "--since"}
+"""Options whose value is an instant; `--since` is when an event was recorded."""
 
 
 @cache

@@ -85,3 +85,8 @@ def test_the_findings_about_comments_follow_the_settings() -> None:
         ("probe", "warning"),
         ("unused-suppression", "info"),
     ]
+
+
+def test_a_script_may_write_comments_for_the_linter_that_name_no_rule() -> None:
+    script = "cat > feeds/new.yaml <<EOF\n# feedctl: ignore[RULE] why\n# feedctl: ignore[yaml-syntax] why\nEOF\n"
+    assert lint_texts({"workflows/new.sh": script}).findings == lint_texts({}).findings
