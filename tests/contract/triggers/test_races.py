@@ -153,14 +153,23 @@ def test_an_event_that_began_early_and_was_committed_late_is_seen(ledger: Ledger
     assert caused(ledger) == {("report", DAYS[0], 1): [1]}
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.extended)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(1, marks=pytest.mark.extended), pytest.param(2, marks=pytest.mark.soak)]
+)  # the next test has the same, and deaths
 def test_many_deciders_and_producers_create_one_run_for_each_condition(
     ledger_url: sa.URL, forks: Forks, seed: int
 ) -> None:
     TriggerSwarm(deciders=20, producers=8, at_once=8, seed=seed).run(ledger_url, forks)
 
 
-@pytest.mark.parametrize("seed", [11, *(pytest.param(seed, marks=pytest.mark.extended) for seed in (12, 13, 14, 15))])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        11,
+        pytest.param(12, marks=pytest.mark.extended),
+        *(pytest.param(seed, marks=pytest.mark.soak) for seed in (13, 14, 15)),
+    ],
+)
 def test_deciders_and_producers_that_die_lose_and_double_nothing(ledger_url: sa.URL, forks: Forks, seed: int) -> None:
     counts = TriggerSwarm(deciders=20, producers=8, at_once=6, killed=0.6, seed=seed).run(ledger_url, forks)
     assert counts["killed"] > 3
