@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,10 +38,15 @@ _LONG_FIRST = ("docs", "e2e", "integration", "golden", "contract")
 FIND_JAVA = Path(__file__).resolve().parents[1] / ".ci" / "java-home"
 
 
-def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what stays until the end: ten thousand tests, and the code of all of them."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from ten thousand tests and their code, which stay: it took a third of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
