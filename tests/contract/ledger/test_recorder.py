@@ -85,6 +85,7 @@ def test_a_run_is_a_row_and_a_lease_and_its_end_gives_the_lease_back(recorder: L
     assert not recorder.ledger.read(lambda tx: leases.is_owned(tx, 1))
 
 
+@pytest.mark.usefixtures("commits_wait_for_disks")
 def test_what_was_intended_or_told_to_others_is_on_the_disk_and_outcomes_come_with_it(recorder: LedgerRecorder) -> None:
     run = recorder.start(_request())
     with committed(recorder.ledger) as lasting:
