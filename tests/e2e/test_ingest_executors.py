@@ -137,7 +137,7 @@ def test_a_task_whose_python_dies_is_tried_again_and_its_file_is_left_over(tmp_p
 
 @pytest.mark.parametrize(
     ("kills", "files"),
-    [pytest.param(1, 60, marks=pytest.mark.extended), pytest.param(3, 200, marks=pytest.mark.soak)],
+    [pytest.param(1, 60, marks=pytest.mark.soak), pytest.param(3, 200, marks=pytest.mark.soak)],
 )
 def test_drivers_that_are_killed_leave_each_record_in_the_table_once(
     tmp_path: Path, java_home: Path, kills: int, files: int

@@ -43,6 +43,7 @@ def _whole(repo: Repo, top: str) -> set[str]:
     return {str(Path(place).relative_to(repo.data / top)) for place in whole}
 
 
+@pytest.mark.soak
 def test_a_run_whose_jvm_and_driver_are_killed_loses_nothing_and_the_next_one_finishes(
     tmp_path: Path, java_home: Path
 ) -> None:

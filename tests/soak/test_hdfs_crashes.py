@@ -29,7 +29,7 @@ def _loop(rounds: int, directory: Path, hdfs_dir: str, java_home: Path) -> Crash
 
 
 @pytest.mark.slow
-@pytest.mark.extended
+@pytest.mark.soak
 def test_an_eviction_on_hdfs_that_is_killed_loses_nothing_and_a_rerun_finishes(
     tmp_path: Path, hdfs_dir: str, java_home: Path
 ) -> None:

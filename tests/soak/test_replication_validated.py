@@ -86,7 +86,7 @@ def _loop(rounds: int, validation: ValidatedRounds) -> None:
     print(f"{rounds} rounds in {time.monotonic() - began:.0f} s; {validation.seen}")  # noqa: T201 - what it is run for
 
 
-@pytest.mark.extended
+@pytest.mark.soak
 def test_on_an_object_store_nothing_has_a_flag_without_a_verdict(on_s3: ValidatedRounds) -> None:
     _loop(_ROUNDS, on_s3)
 

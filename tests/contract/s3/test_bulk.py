@@ -79,7 +79,7 @@ def counted(place: FaultyPlace) -> Iterator[dict[str, int]]:
 
 
 @pytest.mark.slow
-@pytest.mark.extended
+@pytest.mark.soak
 def test_25000_keys_of_one_instance_go_in_full_requests(faulty: FaultyPlace) -> None:
     faulty.fill([f"d/1/part-{number:05}" for number in range(24_999)] + ["d/1/_SUCCESS", "d/10"])
     with counted(faulty) as requests:
