@@ -81,9 +81,7 @@ def test_a_fresh_environment_needs_the_wheel_and_its_extra_spark_alone(
     pip: list[str | Path] = [venv / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "-c", pins]
     run(*pip, f"feedctl[spark] @ {wheel.as_uri()}", cwd=tmp_path)
     env = {"VIRTUAL_ENV": str(venv), "JAVA_HOME": str(java_home)}
-    assert "Manage data feeds" in run(
-        venv / "bin" / "feedctl", "--help", cwd=tmp_path, programs=venv / "bin", env=env
-    )
+    assert "Manage data feeds" in run(venv / "bin" / "feedctl", "--help", cwd=tmp_path, programs=venv / "bin", env=env)
     script = run(venv / "bin" / "feedctl", "entrypoint", "retention", cwd=tmp_path, programs=venv / "bin").strip()
     repo = make_tiny_repo(tmp_path)
     submit: list[str | Path] = [venv / "bin" / "spark-submit", script, *retention_arguments(repo)]
