@@ -12,26 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from toolkit.errors import InvalidInput
-from toolkit.programs.substitution import REFERENCE, UnknownProperty
+from toolkit.planning.script_references import PLACES_IN, sql_tokens
+from toolkit.programs.substitution import UnknownProperty
 
-_PLACE = rf"(?P<place>{REFERENCE.pattern.replace('(', '(?:', 1)})"
-_TOKEN = re.compile(
-    rf"""
-      (?P<comment> --(?:\\\n|[^\r\n])* )
-    | (?P<block> /\*(?!\+)(?s:.)*?(?:\*/|\Z) )
-    | (?P<raw> (?<!\w)[rR](?:'[^']*'?|"[^"]*"?) )
-    | (?P<single> '(?:[^'\\]|\\(?s:.))*'? )
-    | (?P<double> "(?:[^"\\]|\\(?s:.))*"? )
-    | (?P<name> `(?:[^`]|``)*`? )
-    | (?P<dollar> (?P<tag>\$[A-Za-z]*\$)(?s:.)*?(?:(?P=tag)|\Z) )
-    | {_PLACE}
-    | (?P<end> ; )
-    | (?P<word> [^\W\d_]+://[\w/.?=&#%-]+ | \w+ )
-    | (?P<blank> \s+ )
-    | (?P<other> (?s:.) )
-    """,
-    re.VERBOSE,
-)
 _WHOLE = {
     "block": re.compile(r"/\*(?s:.)*\*/"),
     "raw": re.compile(r"""[rR](?:'[^']*'|"[^"]*")"""),
@@ -40,7 +23,6 @@ _WHOLE = {
     "name": re.compile(r"`(?:[^`]|``)*`"),
     "dollar": re.compile(r"(\$[A-Za-z]*\$)(?s:.)*\1"),
 }
-_ESCAPED_OR_PLACE = re.compile(rf"\\(?s:.)|{REFERENCE.pattern}")
 _JOINS = re.compile(r"\w*(?:['\"]|://)")
 """Behind a bare place: its text would be the beginning of a raw string or of an address, and change what follows."""
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][0-9]+)?")
@@ -93,8 +75,7 @@ class _Reader:
         self._begin = self._count = 0
 
     def statements(self) -> Iterator[Statement]:
-        for token in _TOKEN.finditer(self._script):
-            kind = next(name for name, text in token.groupdict().items() if text is not None)
+        for kind, token in sql_tokens(self._script):
             if kind == "end" and not self._is_compound():
                 yield from self._finished()
             else:
@@ -147,8 +128,7 @@ class _Reader:
                 raise UnusableSql(line=line, problem=f"the property {name} {problem}")
             return text
 
-        places = _ESCAPED_OR_PLACE if kind in {"single", "double"} else REFERENCE
-        return places.sub(text_of, token[0])
+        return PLACES_IN[kind].sub(text_of, token[0])
 
     def _bare(self, token: re.Match[str]) -> str:
         name, line = token[0][2:-1], self._line(token.start())

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from toolkit.errors import InvalidInput
-
-REFERENCE = re.compile(r"\$\{([^{}\n]*)\}")
-"""A place for a property."""
+from toolkit.planning.script_references import REFERENCE
 
 
 class UnknownProperty(InvalidInput):

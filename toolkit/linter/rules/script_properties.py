@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,22 +14,7 @@ from toolkit.linter.rule import Check, LintContext
 from toolkit.linter.rules.properties import output_keys
 from toolkit.linter.source_map import LINE_BREAK
 from toolkit.planning.process_properties import CLUSTER_PROPERTIES, RUN_PROPERTIES, names_of
-
-_PLACE = re.compile(r"\$\{([^{}\n]*)\}")
-_ESCAPED_OR_PLACE = re.compile(rf"\\(?s:.)|{_PLACE.pattern}")
-_TOKEN = re.compile(
-    r"""
-      (?P<comment> --(?:\\\n|[^\r\n])* | /\*(?!\+)(?s:.)*?(?:\*/|\Z) | (?P<tag>\$[A-Za-z]*\$)(?s:.)*?(?:(?P=tag)|\Z) )
-    | (?P<plain> (?<!\w)[rR](?:'[^']*'?|"[^"]*"?) | `[^`]*`? )
-    | (?P<text> '(?:[^'\\]|\\(?s:.))*'? | "(?:[^"\\]|\\(?s:.))*"? )
-    | (?P<place> \$\{[^{}\n]*\} )
-    | [^\W\d_]+://[\w/.?=&#%-]+
-    | \w+
-    | (?s:.)
-    """,
-    re.VERBOSE,
-)
-"""As the runner reads a script (`toolkit.programs.sql_text`), as far as it matters which `${name}` are filled in."""
+from toolkit.planning.script_references import REFERENCE, sql_references
 
 
 def unknown_property(context: LintContext) -> Iterator[Hit]:
@@ -41,7 +25,7 @@ def unknown_property(context: LintContext) -> Iterator[Hit]:
             data = context.snapshot.texts.get(file)
             yield from () if data is None else _in_script(process, file, data, known)
         for pointer, text in _arguments(process):
-            for found in _PLACE.finditer(text):
+            for found in REFERENCE.finditer(text):
                 if found[1] not in known:
                     yield _hit(process, process.name, pointer, found[1], known)
 
@@ -112,16 +96,8 @@ def _in_script(process: Process, file: str, data: bytes, known: _Known) -> Itera
 
 @lru_cache(maxsize=64)
 def _places(script: str) -> tuple[tuple[int, str], ...]:
-    """Return where a script has `${name}` that is filled in, and the name."""
-    return tuple(_found_places(script))
-
-
-def _found_places(script: str) -> Iterator[tuple[int, str]]:
-    for token in _TOKEN.finditer(script):
-        text = token["place"] or token["plain"] or token["text"]
-        if text is not None:
-            inside = (_PLACE if token["text"] is None else _ESCAPED_OR_PLACE).finditer(text)
-            yield from ((token.start() + each.start(), each[1]) for each in inside if each[1] is not None)
+    """Return where a script has a place for a property, and its name; processes may share a script."""
+    return tuple(sql_references(script))
 
 
 def _hit(
