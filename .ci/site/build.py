@@ -23,7 +23,7 @@ SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 MOVED = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 """Pages of the project's top level, and what they are called in the site."""
 FRONT = "index.md"
-"""What a link to README.md leads to."""
+"""Page that a link to README.md leads to."""
 SCRIPTS = {"iframe-worker/shim/index.js": "iframe-worker.js", "@mermaid-js/tiny/dist/mermaid.tiny.js": "mermaid.js"}
 MERMAID = re.compile(r'"https://unpkg\.com/mermaid@12/dist/mermaid\.min\.js"')
 BASE = re.compile(r'new URL\("search\.js",(?P<config>\w+)\.base\)')

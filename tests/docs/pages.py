@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 NEEDS = frozenset({"spark", "postgresql", "hdfs", "metastore", "s3"})
-"""What a page may need; `places.py` starts it."""
+"""Servers and programs that a page may need; `places.py` starts them."""
 
 _FENCE = re.compile(r"(?P<indent> *)(?P<ticks>```+)(?P<info>.*)")
 _COMMENT = re.compile(r"\s*<!-- *(?P<word>needs|not run|exit): *(?P<text>.+?) *-->\s*")

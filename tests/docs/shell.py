@@ -15,7 +15,7 @@ from tests.docs.masks import is_same, trimmed, without_noise
 from tests.docs.pages import Command, File, Page
 
 HOME = "/home/engineer"
-"""What pages call the directory that they begin in."""
+"""Name that pages give to the directory in which they begin."""
 _KEPT = ("JAVA_HOME", "PATH", "SPARK_LAUNCHER_OPTS", "SPARK_SUBMIT_OPTS", "LANG")
 _SECONDS = 540
 _MARK = re.compile(r"\x1e(\d+)\x1e")

@@ -79,13 +79,11 @@ def metastore(
 
 def _java(variables: Mapping[str, str]) -> str:
     """Return the Java of JAVA_HOME, else that of PATH."""
-    import shutil
+    from toolkit.java import java_command, missing_java
 
-    home = variables.get("JAVA_HOME", "")
-    found = shutil.which("java", path=str(Path(home, "bin")) if home else variables.get("PATH"))
-    if found is None:
-        raise JavaMissing(home=home)
-    return found
+    if missing_java(variables):
+        raise JavaMissing(home=variables.get("JAVA_HOME", ""))
+    return java_command(variables)
 
 
 def _jars() -> Path:

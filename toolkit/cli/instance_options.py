@@ -104,13 +104,9 @@ class InstanceFlags:
         Raises:
             BadOption: both were given.
         """
-        if self.time is None:
-            return self.start
-        if self.start not in {None, self.time} or self.end is not None:
-            from toolkit.cli.option_values import BadOption
+        from toolkit.cli.option_values import first_instance
 
-            raise BadOption(option="--time", found=self.time, expected="no --start and --end beside it")
-        return self.time
+        return first_instance(self.time, None if self.start == self.time else self.start, self.end)
 
     def require_no_choice(self, but: tuple[str, ...] = ()) -> None:
         """Refuse options that would have no effect on what is no run, rather than ignore them.

@@ -31,6 +31,19 @@ class BadOption(InvalidInput):
         super().__init__(f"{option}: found {found!r}, expected {expected}")
 
 
+def first_instance(time: str | None, start: str | None, end: str | None) -> str | None:
+    """Return the first of the instances that options name: that of `--start`, or the only one, of `--time`.
+
+    Raises:
+        BadOption: one instance and a range were given.
+    """
+    if time is None:
+        return start
+    if (start, end) != (None, None):
+        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
+    return time
+
+
 class MissingOption(InvalidInput):
     """An option that is needed here was not given.
 

@@ -50,28 +50,20 @@ def verify(
     from toolkit.bootstrap.replication import ReplicationOptions
     from toolkit.bootstrap.verify import VerifyOptions
     from toolkit.bootstrap.verify import verify as verified
+    from toolkit.cli.option_values import first_instance
     from toolkit.clock import SystemClock
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
-    _refuse_both(time, start, end)
     request = VerifyOptions(
         feed=feed,
         cluster=cluster,
-        chosen=ReplicationOptions(source=source, start=start or time, end=end),
+        chosen=ReplicationOptions(source=source, start=first_instance(time, start, end), end=end),
         repo=repo.request(),
     )
     found = verified(request, SystemClock(), NeverStopped(), _progress(repo.output))
     print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))
     return verification_exit(found)
-
-
-def _refuse_both(time: str | None, start: str | None, end: str | None) -> None:
-    """Refuse one instance and a range of them."""
-    from toolkit.cli.option_values import BadOption
-
-    if time is not None and (start, end) != (None, None):
-        raise BadOption(option="--time", found=time, expected="no --start and --end beside it")
 
 
 def _progress(output: OutputFormat) -> Progress:

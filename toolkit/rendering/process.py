@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.process_runner.targets import CLEAR, END, FLAG, PREPARE, PUBLISH, ProcessDetail, ProcessTarget, StepItem
@@ -82,26 +83,17 @@ def _items_text(item: StepItem) -> str:
     return "instances' ends" if item.kind == END else f"runs of {item.name}"
 
 
-def _lines(result: InstanceResult) -> Iterator[str]:
-    """Yield the lines of one instance; in a dry run, whose steps are its items, the data, and how many properties."""
+def _lines(result: InstanceResult, *, shows_properties: bool = False) -> Iterator[str]:
+    """Yield the lines of one instance; in a dry run, whose steps are its items, the data and the properties."""
     yield from note_lines(result)
-    resolved = _dry(result)
-    if resolved is not None:
-        yield from _data_lines(resolved)
-        yield f"{len(resolved.properties)} properties, which --properties shows"
-
-
-def _lines_with_properties(result: InstanceResult) -> Iterator[str]:
-    yield from note_lines(result)
-    resolved = _dry(result)
-    if resolved is not None:
-        yield from _data_lines(resolved)
+    resolved = result.plan.detail.resolved
+    if result.run is not None or not result.plan.items or resolved is None:
+        return
+    yield from _data_lines(resolved)
+    if shows_properties:
         yield from (f"{name}={value}" for name, value in shown_properties(resolved).items())
-
-
-def _dry(result: InstanceResult) -> ResolvedInstance | None:
-    """Return what an instance that only was planned would read and make."""
-    return result.plan.detail.resolved if result.run is None and result.plan.items else None
+    else:
+        yield f"{len(resolved.properties)} properties, which --properties shows"
 
 
 def _data_lines(resolved: ResolvedInstance) -> Iterator[str]:
@@ -134,4 +126,4 @@ PROCESS_VIEW: ActionView[ProcessTarget, StepItem, ProcessDetail] = ActionView(
 
 def process_view(*, properties: bool) -> ActionView[ProcessTarget, StepItem, ProcessDetail]:
     """Return the view of a run, of which a dry run shows the properties of its instances or only their number."""
-    return replace(PROCESS_VIEW, target_lines=_lines_with_properties) if properties else PROCESS_VIEW
+    return replace(PROCESS_VIEW, target_lines=partial(_lines, shows_properties=properties))

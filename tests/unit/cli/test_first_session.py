@@ -1,4 +1,4 @@
-"""What the README tells a new user to type works as it stands there; `tests/docs` has the other pages."""
+"""The commands of the README work as they stand there; `tests/docs` has the other pages."""
 
 from __future__ import annotations
 
