@@ -14,11 +14,11 @@ from toolkit.ledger.identity import insert_identity
 from toolkit.ledger.tables import batch, event_counter, metadata, safe_mode
 from toolkit.ledger.vocabulary import BatchKind, BatchState
 
-REVISIONS = ("0013",)
+REVISIONS = ("0014",)
 """Revisions of the schema that were released, oldest first; each but the first has a module in `ledger/migrations`."""
 HEAD = REVISIONS[-1]
 """The revision that this feedctl works with."""
-UNRELEASED = frozenset(f"{number:04}" for number in range(1, 13))
+UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
 """Revisions of before the first release, which nothing upgrades."""
 
 version_table = sa.Table(

@@ -17,6 +17,7 @@ from toolkit.ledger.tables.events import (
 from toolkit.ledger.tables.identity import ledger_identity
 from toolkit.ledger.tables.ingest import ingest_batch, ingest_slot, ingest_transaction
 from toolkit.ledger.tables.inputs import input_fingerprint, late_check
+from toolkit.ledger.tables.monitoring import alert, outbox, outbox_channel, silence, sla_instance, sla_window
 from toolkit.ledger.tables.processes import (
     archive,
     batch,
@@ -47,6 +48,7 @@ from toolkit.ledger.tables.runs import (
 )
 
 __all__ = [
+    "alert",
     "archive",
     "batch",
     "batch_instance",
@@ -68,6 +70,8 @@ __all__ = [
     "ledger_identity",
     "manifest",
     "metadata",
+    "outbox",
+    "outbox_channel",
     "poll",
     "process",
     "process_log",
@@ -79,6 +83,9 @@ __all__ = [
     "run_counter",
     "safe_mode",
     "server",
+    "silence",
+    "sla_instance",
+    "sla_window",
     "step",
     "step_input",
     "step_run",
