@@ -1,0 +1,113 @@
+"""All benchmarks one after the other (`make bench`), with a table of goals at the end.
+
+A goal that is missed and known is in `known_misses.json`, with the figure and the reason: it is printed, and does not
+fail the suite. The suite exits with 1 when a benchmark misses a goal that is not in that file, or breaks off. A known
+miss that is met now is named, so that its line is removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+KNOWN = FOLDER / "known_misses.json"
+MET, MISSED, BROKEN = 0, 1, 70
+"""Exit codes of a benchmark in a process of this suite."""
+
+
+class Goal(StrEnum):
+    """Result of a benchmark beside its goals."""
+
+    MET = "met"
+    """All goals are met."""
+    MET_AGAIN = "met; remove it from known_misses.json"
+    """All goals are met, and one is still listed as missed."""
+    KNOWN = "missed, known"
+    """A goal is missed, and the file of known misses says why."""
+    MISSED = "MISSED"
+    """A goal is missed."""
+    BROKEN = "BROKE OFF"
+    """There is no figure."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finished:
+    """A benchmark that is over.
+
+    Attributes:
+        name: of the module.
+        goal: what became of its goals.
+        seconds: of the whole benchmark.
+    """
+
+    name: str
+    goal: Goal
+    seconds: float
+
+
+def goal_of(code: int, *, is_known: bool) -> Goal:
+    """Return the result that an exit code of `run_one` means."""
+    if code == MET:
+        return Goal.MET_AGAIN if is_known else Goal.MET
+    if code == MISSED:
+        return Goal.KNOWN if is_known else Goal.MISSED
+    return Goal.BROKEN
+
+
+def run_one(name: str) -> int:
+    """Run one benchmark in this process; an error is told from a missed goal by the exit code."""
+    sys.argv = [name]
+    try:
+        runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except Exception:  # noqa: BLE001 - whatever it is, the suite goes on
+        sys.excepthook(*sys.exc_info())
+        return BROKEN
+    return MET
+
+
+def run(name: str, known: Mapping[str, str]) -> Finished:
+    """Run one benchmark in a process of its own."""
+    print(f"== {name}", flush=True)
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "benchmarks.suite", "--one", name], check=False)
+    goal = goal_of(done.returncode, is_known=name in known)
+    return Finished(name=name, goal=goal, seconds=time.monotonic() - began)
+
+
+def print_table(finished: Sequence[Finished], known: Mapping[str, str]) -> None:
+    """Print a line for each benchmark, and the reason below each known miss."""
+    print(f"\n{'benchmark':<26} {'seconds':>8}  goals")
+    for each in finished:
+        print(f"{each.name:<26} {each.seconds:8.0f}  {each.goal}")
+        if each.goal is Goal.KNOWN:
+            print(f"{'':<26} {'':>8}  {known[each.name]}")
+
+
+def main() -> int:
+    """Return 1 when a goal is missed that was not known, or a benchmark broke off."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="absent: all")
+    parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one is not None:
+        return run_one(options.one)
+    known = json.loads(KNOWN.read_text())
+    names = options.names or sorted(each.stem for each in FOLDER.glob("bench_*.py"))
+    finished = [run(name, known) for name in names]
+    print_table(finished, known)
+    return int(any(each.goal in {Goal.MISSED, Goal.BROKEN} for each in finished))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
