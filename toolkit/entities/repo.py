@@ -120,7 +120,7 @@ class Schedules:
         spark_submit: the program that starts entrypoints.
         without_spark: entrypoints that `python` starts instead.
         python: the program.
-        feedctl: the program of the watchdog.
+        feedctl: the program of the monitor and the watchdog.
         master: of Spark; None: its own default.
         deploy_mode: of Spark; None: its own default.
         options: further arguments of spark-submit.
@@ -130,6 +130,7 @@ class Schedules:
         triggers: how often data is polled, and the updates are looked at that start processes.
         ingest: how often the source of a feed is read.
         compact: how often instances of ingested feeds are closed and small files merged.
+        monitor: how often `feedctl monitor` looks for late data and sends messages.
         watchdog: how often `feedctl status --stale` is run.
         cron_timezone: of the clock that cron goes by.
     """
@@ -149,6 +150,7 @@ class Schedules:
     triggers: Frequency = _FIVE_MINUTES
     ingest: Frequency = _FIVE_MINUTES
     compact: Frequency = _FIVE_MINUTES
+    monitor: Frequency = _FIVE_MINUTES
     watchdog: Frequency = _QUARTER
     cron_timezone: str = "UTC"
 

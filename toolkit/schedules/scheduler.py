@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 E = TypeVar("E", Feed, Process)
 
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_AGAIN_MINUTE, _WATCHDOG_MINUTE = 7, 3
+_AGAIN_MINUTE, _WATCHDOG_MINUTE, _MONITOR_MINUTE = 7, 3, 1
 """Minutes at which few entities have their instances."""
 _SPREAD_MINUTES = 60
 """Retention has no time of its own; without this all of it would begin at one."""
@@ -80,7 +80,11 @@ class Scheduler:
             clusters=clusters,
             is_whole=clusters == allowed,
             settings=self.settings,
-            actions=(*(each for each in found if isinstance(each, ScheduledAction)), self._watchdog()),
+            actions=(
+                *(each for each in found if isinstance(each, ScheduledAction)),
+                self._monitor(),
+                self._watchdog(),
+            ),
             left_out=tuple(each for each in found if isinstance(each, UnscheduledAction)),
         )
 
@@ -129,18 +133,27 @@ class Scheduler:
             description=f"run what updates of its data start, on {cluster.name}",
         )
 
+    def _monitor(self) -> ScheduledAction:
+        return ScheduledAction(
+            kind=ActionKind.MONITOR,
+            timetable=_every(self.settings.monitor, _MONITOR_MINUTE),
+            command=self._feedctl("monitor"),
+            description=f"look for late data and send what waits in {self.environment}, {self.settings.monitor}",
+        )
+
     def _watchdog(self) -> ScheduledAction:
-        config_repo = self.settings.config_repo or ""
         return ScheduledAction(
             kind=ActionKind.WATCHDOG,
             timetable=_every(self.settings.watchdog, _WATCHDOG_MINUTE),
-            command=(
-                *(self.settings.feedctl, "status", "--stale"),
-                *("--config-repo", config_repo, "--env", self.environment),
-            ),
+            command=self._feedctl("status", "--stale"),
             takes_time=False,
             description=f"say what has not succeeded in time in {self.environment}",
         )
+
+    def _feedctl(self, *words: str) -> tuple[str, ...]:
+        """Return a command of feedctl itself: no JVM is started for it."""
+        place = ("--config-repo", self.settings.config_repo or "", "--env", self.environment)
+        return (self.settings.feedctl, *words, *place)
 
     def _submit(self, kind: ActionKind, options: Sequence[str]) -> tuple[str, ...]:
         own = self.settings

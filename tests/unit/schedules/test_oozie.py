@@ -38,6 +38,8 @@ def test_each_cluster_has_a_bundle_of_its_coordinators() -> None:
             for each in ("coordinator", "workflow")
         ),
         "prod/_all/bundle.xml",
+        "prod/_all/monitor/coordinator.xml",
+        "prod/_all/monitor/workflow.xml",
         "prod/_all/watchdog/coordinator.xml",
         "prod/_all/watchdog/workflow.xml",
     ]

@@ -59,11 +59,12 @@ late_process: LATE
 LATE_FEED = FEED.replace("locations:", "late_arrival: {cut_off: hours(6)}\nlocations:", 1)
 
 
-def test_each_feed_with_retention_and_each_process_has_its_action_then_what_waits_and_the_watchdog() -> None:
+def test_each_feed_with_retention_and_each_process_has_its_action_then_what_waits_and_monitor_and_watchdog() -> None:
     assert [each.name for each in scheduled().actions] == [
         "process.clicks_hourly",
         "retention.clicks",
         "process_again",
+        "monitor",
         "watchdog",
     ]
 
@@ -98,6 +99,14 @@ def test_the_watchdog_is_feedctl_itself_and_has_no_nominal_time() -> None:
     watchdog = the(scheduled(), ActionKind.WATCHDOG)
     expected = ("feedctl", "status", "--stale", "--config-repo", "/srv/feeds", "--env", "prod")
     assert (watchdog.command, watchdog.takes_time) == (expected, False)
+
+
+def test_the_monitor_is_feedctl_itself_at_the_pace_of_the_environment() -> None:
+    monitor = the(scheduled(), ActionKind.MONITOR)
+    assert (monitor.command[:2], monitor.takes_time) == (("feedctl", "monitor"), True)
+    assert str(cron_times(monitor.timetable, "UTC")) == "1,6,11,16,21,26,31,36,41,46,51,56 * * * *"
+    rarely = replace(SETTINGS, monitor=Frequency(unit=Unit.HOURS, count=1))
+    assert str(cron_times(the(scheduled(settings=rarely), ActionKind.MONITOR).timetable, "UTC")) == "1 * * * *"
 
 
 def test_what_waits_is_looked_at_again_on_all_of_the_cluster() -> None:
@@ -172,7 +181,12 @@ def test_a_replication_has_the_delay_of_its_slowest_source_and_runs_at_the_targe
 
 def test_only_the_clusters_that_were_asked_for_are_in_it() -> None:
     schedule = scheduled(BOTH, SETTINGS, "backup", environment=EVERYWHERE)
-    assert [each.name for each in schedule.actions] == ["replication.orders", "replication_again", "watchdog"]
+    assert [each.name for each in schedule.actions] == [
+        "replication.orders",
+        "replication_again",
+        "monitor",
+        "watchdog",
+    ]
     assert (schedule.clusters, schedule.is_whole) == (("backup",), False)
 
 
@@ -188,7 +202,7 @@ def test_what_no_action_can_do_yet_is_left_out_with_the_reason() -> None:
     feed = FEED.replace("limit: days(10)", "limit: days(10), action: quarantine")
     assert feed != FEED
     schedule = scheduled({"feeds/clicks.yaml": feed}, refused={"clicks_hourly": refusal})
-    assert [each.name for each in schedule.actions] == ["watchdog"]
+    assert [each.name for each in schedule.actions] == ["monitor", "watchdog"]
     assert [(each.name, each.reason[:50]) for each in schedule.left_out] == [
         ("process.clicks_hourly", "engine: oozie is not implemented yet; wait"),
         ("retention.clicks", "feed clicks: action: quarantine is not implemented"),
@@ -250,5 +264,6 @@ def test_a_feed_has_the_domain_of_the_process_that_makes_it() -> None:
         "process.clicks_hourly": "web",
         "retention.clicks": "web",
         "process_again": "",
+        "monitor": "",
         "watchdog": "",
     }
