@@ -51,8 +51,8 @@ alert = sa.Table(
     sa.Column("closed_because", sa.Text, comment="what ended it"),
     sa.Column("message", sa.Text, nullable=False, comment="what is wrong, for people, and what to do"),
     sa.Column("facts", sa.Text, nullable=False, comment="JSON: what the message says, for programs"),
-    sa.Column("told_at", UtcTime, comment="the time of the pass that last sent a message of it; empty: none did"),
-    sa.Column("remind_at", UtcTime, comment="when a message is sent again; empty: never"),
+    sa.Column("notified_at", UtcTime, comment="the time of the pass that last sent a message of it; empty: none did"),
+    sa.Column("remind_at", UtcTime, comment="when a message is due, the first one or a reminder; empty: never"),
     sa.Column("acked_by", sa.Text, comment="who takes care of it; no reminder is sent then"),
     sa.Column("acked_at", UtcTime, comment="since when"),
     sa.Column("ack_reason", sa.Text, comment="what they said"),
@@ -67,7 +67,9 @@ alert = sa.Table(
         sqlite_where=sa.text("closed_at IS NULL"),
         postgresql_where=sa.text("closed_at IS NULL"),
     ),
-    sa.Index("ix_alert_entity", "entity", "cluster", "opened_at"),
+    sa.UniqueConstraint(  # an alert that opened and closed between two passes is recorded once as well
+        "entity", "cluster", "instance_key", "kind", "opened_at", name="uq_alert_opened"
+    ),
     sa.Index("ix_alert_closed", "closed_at"),
     sa.Index(
         "ix_alert_remind",

@@ -1,0 +1,1 @@
+"""Monitoring: expected instances, conditions that raise alerts, and the messages of alerts (issue 32)."""
