@@ -76,6 +76,14 @@ def without_secrets(text: str) -> str:
     return _TOKEN.sub(lambda found: "*" * len(found.group()), without_credentials(text))
 
 
+def text_without_secrets(text: str) -> str:
+    """A text of a program, such as an error, with asterisks for secrets by their shape or by the word before them.
+
+    A text behind the word ``key`` alone stays: most keys of errors are of mappings and partitions.
+    """
+    return "\n".join(_spoken_hidden(_without_named(line), but="key") for line in without_secrets(text).split("\n"))
+
+
 def value_without_secrets(key: str, value: str) -> str:
     """The value of a key as it may be shown, with asterisks for what is secret by its shape, or by the key's name."""
     if _NAMED.search(key) and not _NO_SECRET.fullmatch(value):
@@ -96,8 +104,15 @@ def line_without_secrets(data: bytes, line: int) -> str:
     text = source_line(data, line)
     if _is_within_secret(data, line):
         return re.sub(r"\S", "*", text)
-    shown = _without_named(without_secrets(text))
-    return _SPOKEN.sub(lambda found: found[0][: -len(found["text"])] + "*" * len(found["text"]), shown)
+    return _spoken_hidden(_without_named(without_secrets(text)))
+
+
+def _spoken_hidden(text: str, *, but: str = "\n") -> str:
+    def hidden(found: re.Match[str]) -> str:
+        is_shown = found[0].lower().startswith(but)
+        return found[0] if is_shown else found[0][: -len(found["text"])] + "*" * len(found["text"])
+
+    return _SPOKEN.sub(hidden, text)
 
 
 def _without_named(text: str) -> str:
