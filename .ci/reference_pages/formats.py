@@ -48,6 +48,14 @@ FORMATS: Mapping[str, Format] = {
     "variable": Format("a letter or `_`, then letters, digits, `_` and `-`", "clicks"),
     "argument": Format("one argument of a command: printable, with no blank at its ends", "--conf"),
     "email": Format("a mail address", "web-analytics@example.com"),
+    "cron": Format("five fields of a cron expression: minute, hour, day, month, weekday", "0 6 * * mon-fri"),
+    "date": Format("a date", "2026-12-25"),
+    "domain": Format("the name or address of a host, or a domain; without a port", "hooks.example.com"),
+    "host-port": Format("`HOST:PORT`", "localhost:8125"),
+    "webhook-url": Format(
+        "`http://` or `https://`, without a user; after the host `${env:FEEDCTL_WEBHOOK_...}` may stand for a secret",
+        "https://hooks.example.com/services/${env:FEEDCTL_WEBHOOK_OPS}",
+    ),
     "permission": Format("octal digits, with or without `0` or `0x` in front, or `*`", "0750"),
 }
 

@@ -1,6 +1,8 @@
 """Clusters, feeds, processes and datasources: models, schemas, YAML loading, merge rules, the graph, holds."""
 
 from toolkit.entities.addresses import check_ledger_url
+from toolkit.entities.alert_vocabulary import AlertKind, AlertLevel
+from toolkit.entities.calendar import Calendar
 from toolkit.entities.cluster import STOMP_ENDPOINT, Cluster, ClusterLocations, Interface, Interfaces, Messaging
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
 from toolkit.entities.documents import Document, Value
@@ -8,21 +10,35 @@ from toolkit.entities.env_references import MissingVariable, expand_path, expand
 from toolkit.entities.errors import UnknownName
 from toolkit.entities.exchange import ExportTarget, Extract, FeedExport, FieldSelection, Import, ImportSource, Load
 from toolkit.entities.feed import Feed, FeedSchema, LateArrival
-from toolkit.entities.feed_cluster import FeedCluster, FeedSla
+from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.graph import EntityGraph
 from toolkit.entities.holds import Hold, Holds
 from toolkit.entities.layers import ValueOrigin
 from toolkit.entities.loader import load, load_all
 from toolkit.entities.locations import Locations
 from toolkit.entities.lookup import PathOwner
+from toolkit.entities.monitoring import (
+    ChannelSettings,
+    ChannelType,
+    GroupAlerts,
+    MailLogin,
+    MailServer,
+    MailTls,
+    MetricsSettings,
+    Monitoring,
+    WebhookFormat,
+    WebhookSecret,
+)
+from toolkit.entities.monitoring_formats import expand_webhook_url, webhook_host
 from toolkit.entities.not_implemented import Area, NotImplementedValue, not_implemented
 from toolkit.entities.pointers import path_text
 from toolkit.entities.problems import ConfigError, ConfigProblem
-from toolkit.entities.process import Input, Output, Process, ProcessCluster, ProcessSla
+from toolkit.entities.process import Input, Output, Process, ProcessCluster
 from toolkit.entities.repo import Environment, LintSettings, MaxDelete, RepoSettings
 from toolkit.entities.repository import Repository, Selection
 from toolkit.entities.retention import Archive, FeedMaxDelete, Lifecycle, Protection, Retention, RetentionStage
 from toolkit.entities.schema_store import Form, SchemaName, schema
+from toolkit.entities.sla import FeedSla, ProcessSla, SlaDeadline
 from toolkit.entities.source_files import ConfigFiles
 from toolkit.entities.structure import Entity, to_document
 from toolkit.entities.values import Acl, Notification, Properties, Validity, property_text
@@ -55,8 +71,13 @@ from toolkit.entities.yaml_location import Pointer, TextSpan
 __all__ = [
     "STOMP_ENDPOINT",
     "Acl",
+    "AlertKind",
+    "AlertLevel",
     "Archive",
     "Area",
+    "Calendar",
+    "ChannelSettings",
+    "ChannelType",
     "Cluster",
     "ClusterLocations",
     "ClusterRole",
@@ -87,6 +108,7 @@ __all__ = [
     "FieldSelection",
     "FirstRun",
     "Form",
+    "GroupAlerts",
     "Hold",
     "Holds",
     "Import",
@@ -105,10 +127,15 @@ __all__ = [
     "LoadType",
     "LocationType",
     "Locations",
+    "MailLogin",
+    "MailServer",
+    "MailTls",
     "MaxDelete",
     "MergePolicy",
     "Messaging",
+    "MetricsSettings",
     "MissingVariable",
+    "Monitoring",
     "NotImplementedValue",
     "Notification",
     "NotificationLevel",
@@ -134,6 +161,7 @@ __all__ = [
     "RetryPolicy",
     "SchemaName",
     "Selection",
+    "SlaDeadline",
     "SparkAttributes",
     "SparkSessionUse",
     "Step",
@@ -142,10 +170,13 @@ __all__ = [
     "Validity",
     "Value",
     "ValueOrigin",
+    "WebhookFormat",
+    "WebhookSecret",
     "Workflow",
     "check_ledger_url",
     "expand_path",
     "expand_url",
+    "expand_webhook_url",
     "load",
     "load_all",
     "not_implemented",
@@ -153,4 +184,5 @@ __all__ = [
     "property_text",
     "schema",
     "to_document",
+    "webhook_host",
 ]

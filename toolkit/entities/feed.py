@@ -7,10 +7,11 @@ from typing import ClassVar, Self
 from toolkit.el import Frequency, InstanceSequence
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.feed_cluster import FeedCluster, FeedSla
+from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.locations import Locations
 from toolkit.entities.quality import Quality
 from toolkit.entities.retention import FeedMaxDelete, Lifecycle
+from toolkit.entities.sla import FeedSla
 from toolkit.entities.values import Acl, Notification, Properties, property_text
 from toolkit.entities.vocabulary import Kind
 

@@ -8,22 +8,10 @@ from toolkit.entities.ingest import Ingest
 from toolkit.entities.locations import Locations
 from toolkit.entities.quality import Quality
 from toolkit.entities.retention import Lifecycle, Retention
+from toolkit.entities.sla import FeedSla
 from toolkit.entities.trigger import Poll
 from toolkit.entities.values import Validity
 from toolkit.entities.vocabulary import ClusterRole, OnSourceDelete
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FeedSla:
-    """Delay after which an instance should be there.
-
-    Attributes:
-        low: later than this is worth knowing.
-        high: later than this is a breach.
-    """
-
-    low: Frequency
-    high: Frequency
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,6 +15,13 @@ from toolkit.entities.addresses import (
     check_url,
 )
 from toolkit.entities.env_references import check_ledger_references, check_path_references, check_references
+from toolkit.entities.monitoring_formats import (
+    check_cron,
+    check_date,
+    check_domain,
+    check_host_port,
+    check_webhook_url,
+)
 from toolkit.entities.templates import path_template, table_uri
 
 _RECENT = 4096
@@ -79,6 +86,11 @@ _CHECKS: dict[str, Callable[[str], object]] = {
     "dataset-uri": dataset_uri.parse,
     "dataset-pattern": _check_pattern,
     "email": _matching(r"[^@\s]+@[^@\s]+", "a mail address"),
+    "cron": check_cron,
+    "date": check_date,
+    "domain": check_domain,
+    "host-port": check_host_port,
+    "webhook-url": check_webhook_url,
     "permission": _matching(r"\*|(?:0x|0)?[0-7]{3}", "an octal permission such as 0750, or *"),
 }
 

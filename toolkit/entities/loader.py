@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar, cast
 
+from toolkit.entities.calendars import known_calendars, load_calendars
 from toolkit.entities.checks import Context, cross_findings, reference_findings
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
@@ -13,10 +14,12 @@ from toolkit.entities.overlay_checks import environment_problems, hold_problems
 from toolkit.entities.parsing import OnDemand, ParsedFiles, parse_files, parse_on_demand
 from toolkit.entities.problems import ConfigError, ConfigProblem
 from toolkit.entities.process import Process
+from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import defaults_problems, load_holds, load_settings
 from toolkit.entities.source_files import (
     ConfigFiles,
+    calendar_name,
     entity_kind,
     entity_name,
     git_folders,
@@ -26,7 +29,6 @@ from toolkit.entities.source_files import (
 )
 from toolkit.entities.structure import Entity
 from toolkit.entities.suites import known_suites, load_suites
-from toolkit.entities.trigger import Dataset
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.validation import placed
 from toolkit.entities.vocabulary import Kind
@@ -71,19 +73,17 @@ def load_all(
     entries, problems = load_entries(parsed, chosen, overlay)
     holds, hold_file_problems = load_holds(parsed)
     suites, suite_problems = load_suites(parsed)
-    context = _context(entries, snapshot.files, settings.settings.datasets)
+    calendars, calendar_problems = load_calendars(parsed)
+    context = _context(entries, snapshot.files, settings.settings)
     checked, cross_problems = _cross_checked(entries, context)
     usable = [entry.entity for entry in checked if entry.entity is not None]
     found = {
-        *snapshot.problems,
-        *misnamed_files(snapshot.names),
-        *git_folders(snapshot),
-        *parsed.problems,
+        *_file_problems(snapshot, parsed),
         *settings.problems,
-        *defaults_problems(parsed),
         *problems,
         *hold_file_problems,
         *suite_problems,
+        *calendar_problems,
         *hold_problems(parsed, holds, context),
         *environment_problems(parsed, settings.environments, context),
         *cross_problems,
@@ -99,8 +99,18 @@ def load_all(
         holds=holds,
         entries={entry.name: entry for entry in reversed(checked)},
         suites=suites,
+        calendars=calendars,
     )
     return repository, tuple(sorted(found))
+
+
+def _file_problems(snapshot: ConfigFiles, parsed: ParsedFiles) -> Iterator[ConfigProblem]:
+    """Yield the problems of files by themselves, whatever they are about."""
+    yield from snapshot.problems
+    yield from misnamed_files(snapshot.names)
+    yield from git_folders(snapshot)
+    yield from parsed.problems
+    yield from defaults_problems(parsed)
 
 
 def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mapping[str, bytes]) -> Repository:
@@ -127,6 +137,7 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
         holds=load_holds(parsed)[0],
         entries=entries,
         suites=known_suites(parsed),
+        calendars=known_calendars(parsed),
         read_document=read_document,
     )
 
@@ -140,7 +151,7 @@ def _of(entities: Iterable[Entity], model: type[T]) -> dict[str, T]:
     return {entity.name: entity for entity in entities if isinstance(entity, model)}
 
 
-def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], datasets: Iterable[Dataset]) -> Context:
+def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], settings: RepoSettings) -> Context:
     names: dict[Kind, set[str]] = {kind: set() for kind in Kind}
     for file in files:
         kind = entity_kind(file)
@@ -149,7 +160,7 @@ def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], dataset
     entities = [entry.entity for entry in entries if entry.entity is not None]
     suites = {name for name in map(suite_name, files) if name is not None}
     feeds, processes = _of(entities, Feed), _of(entities, Process)
-    trigger_names = TriggerNames.of(feeds, datasets, processes.values())
+    trigger_names = TriggerNames.of(feeds, settings.datasets, processes.values())
     return Context(
         names=names,
         clusters=_of(entities, Cluster),
@@ -157,6 +168,8 @@ def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], dataset
         suites=suites,
         groups=trigger_names.groups,
         datasets=trigger_names.datasets,
+        calendars={name for name in map(calendar_name, files) if name is not None},
+        channels={each.name for each in settings.monitoring.channels},
     )
 
 

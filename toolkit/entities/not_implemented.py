@@ -76,8 +76,6 @@ class Area(StrEnum):
     """Export to a datasource."""
     SUBMISSION = "submission"
     """Place and schedule of a run of an action."""
-    NOTIFICATION = "notification"
-    """Mail about the end of an instance; every action works without it."""
 
     @property
     def consequence(self) -> str:
@@ -140,14 +138,6 @@ def not_evictable(feed: Feed, cluster: Cluster) -> tuple[NotImplementedValue, ..
 
 
 def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
-    if isinstance(subject, Feed | Process) and subject.notification is not None:
-        yield NotImplementedValue(
-            area=Area.NOTIFICATION,
-            pointer=("notification",),
-            value="notification",
-            instead="remove it; let `feedctl status --stale` and the scheduler that starts the runs report failures",
-            on_key=True,
-        )
     if isinstance(subject, Feed):
         yield from _stage(subject.lifecycle, ("lifecycle",))
         yield from _copies(subject)

@@ -7,19 +7,12 @@ from typing import ClassVar
 
 from toolkit.el import Frequency, InstanceSequence, Unit
 from toolkit.entities.errors import UnknownName
+from toolkit.entities.sla import ProcessSla
 from toolkit.entities.trigger import Trigger
 from toolkit.entities.trigger_vocabulary import Emit, OutputScope, ScheduleMode
 from toolkit.entities.values import Acl, Notification, Properties, Validity
 from toolkit.entities.vocabulary import Kind, Order, Prepare
 from toolkit.entities.workflow import LateProcess, Retry, Workflow
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ProcessSla:
-    """Delays after the nominal time within which an instance should start and end."""
-
-    should_start_in: Frequency | None = None
-    should_end_in: Frequency | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

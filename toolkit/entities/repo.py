@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
 from toolkit.entities.documents import Document
+from toolkit.entities.monitoring import Monitoring
 from toolkit.entities.trigger import Dataset
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import DeployMode, FirstRun
@@ -81,6 +82,8 @@ class RepoSettings:
         trusted_links: paths of symbolic links on local disks that the base of a location may be, or be reached
             through, of any owner.
         shared_sessions: names of processes, in groups whose steps of SQL use the same Spark applications.
+        allowed_domains: of mail addresses; empty: all.
+        monitoring: of `feedctl monitor`, alerts and messages.
     """
 
     name: str | None = None
@@ -104,6 +107,8 @@ class RepoSettings:
     admins: tuple[str, ...] = ()
     trusted_links: tuple[str, ...] = ()
     shared_sessions: tuple[tuple[str, ...], ...] = ()
+    allowed_domains: tuple[str, ...] = ()
+    monitoring: Monitoring = field(default_factory=Monitoring)
 
     def session_owner(self, process: str) -> str | None:
         """Return the first process of the group that a process is in; None: it is in none."""

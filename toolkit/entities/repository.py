@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from toolkit.el import dataset_uri
+from toolkit.entities.calendar import Calendar
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.documents import Document
@@ -64,6 +65,7 @@ class Repository:
         environments: all environments by name.
         holds: of holds.yaml.
         suites: of expectations, by name.
+        calendars: of deadlines, by name.
         read_document: reads the merged document of a name without its entity; None: all entities are made already.
     """
 
@@ -77,6 +79,7 @@ class Repository:
     holds: tuple[Hold, ...]
     entries: Mapping[str, EntityEntry] = field(repr=False)
     suites: Mapping[str, Suite] = field(default_factory=dict, repr=False)
+    calendars: Mapping[str, Calendar] = field(default_factory=dict, repr=False)
     read_document: Callable[[str], Document] | None = field(default=None, repr=False)
 
     @cached_property

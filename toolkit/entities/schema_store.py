@@ -34,6 +34,8 @@ class SchemaName(StrEnum):
     """holds.yaml."""
     SUITE = "suite"
     """A file under expectations/."""
+    CALENDAR = "calendar"
+    """A file under calendars/."""
 
 
 class Form(StrEnum):

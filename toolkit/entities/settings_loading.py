@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolkit.entities.checks.datasets import dataset_findings
+from toolkit.entities.checks.monitoring import monitoring_findings
 from toolkit.entities.checks.shared_sessions import session_findings
 from toolkit.entities.documents import Document, Value
 from toolkit.entities.errors import UnknownName
@@ -133,6 +134,8 @@ def _own_problems(settings: RepoSettings, base: Layer | None, files: Iterable[st
 
 def _own_findings(settings: RepoSettings, files: Iterable[str]) -> Iterator[Violation]:
     yield from dataset_findings(settings.datasets)
+    clusters = {entity_name(file) for file in files if entity_kind(file) is Kind.CLUSTER}
+    yield from monitoring_findings(settings.monitoring, clusters)
     if settings.shared_sessions:
         processes = {entity_name(file) for file in files if entity_kind(file) is Kind.PROCESS}
         yield from session_findings(settings.shared_sessions, processes)

@@ -12,6 +12,7 @@ HOLDS_FILE = "holds.yaml"
 DEFAULTS_NAME = "defaults.yaml"
 ENVIRONMENTS_FOLDER = "environments"
 SUITES_FOLDER = "expectations"
+CALENDARS_FOLDER = "calendars"
 SUFFIX = ".yaml"
 JSON_SUFFIX = ".json"
 """Ending of suites that Great Expectations wrote, and of nothing else."""
@@ -26,12 +27,13 @@ _ROOT_FILE_OF_STEM = {
     "default": DEFAULTS_NAME,
     "defaults": DEFAULTS_NAME,
 }
-_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER, SUITES_FOLDER})
+_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER, SUITES_FOLDER, CALENDARS_FOLDER})
 _PLACE_OF_FOLDER = {
     **{place: f"{place}/" for place in _PLACES},
     **{str(kind): f"{kind.folder}/" for kind in Kind},
     "environment": f"{ENVIRONMENTS_FOLDER}/",
     "expectation": f"{SUITES_FOLDER}/",
+    "calendar": f"{CALENDARS_FOLDER}/",
     "hold": HOLDS_FILE,
     "holds": HOLDS_FILE,
 }
@@ -111,6 +113,14 @@ def suite_name(path: str) -> str | None:
     if path.partition("/")[0] != SUITES_FOLDER or path == SUITES_FOLDER or name == DEFAULTS_NAME:
         return None
     return name.removesuffix(JSON_SUFFIX).removesuffix(SUFFIX)
+
+
+def calendar_name(path: str) -> str | None:
+    """Return the name of the calendar in a file, or None for any other file."""
+    folder, _, name = path.partition("/")
+    if folder != CALENDARS_FOLDER or "/" in name or not name.endswith(SUFFIX) or name == DEFAULTS_NAME:
+        return None
+    return name.removesuffix(SUFFIX)
 
 
 def entity_name(path: str) -> str:

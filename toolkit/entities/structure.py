@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any, TypeVar, cast
@@ -64,6 +64,7 @@ def _converter() -> Converter:
     converter.register_unstructure_hook(Frequency, str)
     converter.register_structure_hook(datetime, lambda text, _: instant(text))
     converter.register_unstructure_hook(datetime, format_instant)
+    converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
     converter.register_structure_hook(str | int | float | bool, lambda scalar, _: scalar)
     converter.register_unstructure_hook(StrEnum, str)
     converter.register_structure_hook_factory(is_dataclass, partial(_structure_model, converter))

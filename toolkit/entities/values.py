@@ -29,15 +29,17 @@ class Acl:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notification:
-    """Recipients of the message that an instance is over.
+    """Recipients of alerts, and of the message that an instance is over.
 
     Attributes:
         email: addresses.
         level: after every attempt, or once an instance.
+        channels: names of `Monitoring.channels`.
     """
 
-    email: tuple[str, ...]
+    email: tuple[str, ...] = ()
     level: NotificationLevel = NotificationLevel.INSTANCE
+    channels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -59,11 +59,14 @@ def execution_cadence(process: Process, cluster: str) -> Cadence:
 def replication_cadence(feed: Feed, target: str) -> Cadence:
     """Return how often a copy arrives at a target: once a frequency, each within the target's SLA when it has one.
 
+    The limits of an SLA with a deadline do not count from an instance's time, so they are no allowance.
+
     Raises:
         UnknownName: the feed is not on that cluster.
     """
     sla = feed.sla_on(target)
-    return Cadence(frequency=feed.frequency, timezone=feed.timezone, allowance=None if sla is None else sla.high)
+    allowance = None if sla is None or sla.deadline is not None else sla.high
+    return Cadence(frequency=feed.frequency, timezone=feed.timezone, allowance=allowance)
 
 
 def eviction_cadence(feed: Feed, cluster: str) -> Cadence | None:

@@ -305,8 +305,16 @@ def _late_from(feed: Feed, nominal_time: datetime) -> datetime:
 
 
 def _sla_from(feed: Feed, cluster: str, nominal_time: datetime) -> list[datetime]:
+    """Return the time of the oldest instance that the SLA still expects; a deadline may be `WAITING` later."""
     sla = feed.sla_on(cluster)
-    return [] if sla is None else [_before(nominal_time, sla.high, feed.timezone)]
+    if sla is None:
+        return []
+    oldest = nominal_time if sla.high is None else _before(nominal_time, sla.high, feed.timezone)
+    if sla.deadline is None:
+        return [oldest]
+    after = sla.deadline.after
+    oldest = oldest if after is None else _before(oldest, after, feed.timezone)
+    return [max(EPOCH, oldest - WAITING)]
 
 
 def _before(instant: datetime, distance: Frequency, timezone: str) -> datetime:

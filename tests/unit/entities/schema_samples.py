@@ -25,9 +25,17 @@ _BY_FORMAT = {
     "email": "a@example.com",
     "dataset-uri": "s3://bucket/orders",
     "dataset-pattern": "s3://bucket/orders/*",
+    "cron": "0 6 * * mon-fri",
+    "date": "2026-12-25",
+    "domain": "hooks.example.com",
+    "host-port": "localhost:8125",
+    "webhook-url": "https://hooks.example.com/${env:FEEDCTL_WEBHOOK_WORD}",
     "permission": "0750",
 }
 _BY_PATTERN = {
+    "MAIL": "FEEDCTL_MAIL_WORD",
+    "WEBHOOK": "FEEDCTL_WEBHOOK_WORD",
+    "A-Za-z0-9.:_-": "mail.example.com",
     "BROKER": "FEEDCTL_BROKER_WORD",
     "CATALOG": "FEEDCTL_CATALOG_WORD",
     "KAFKA": "FEEDCTL_KAFKA_WORD",

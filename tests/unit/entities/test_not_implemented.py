@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS, repository
+from tests.unit.entities.config_repo import CLUSTER, FEED, repository
 from toolkit.entities import trigger_vocabulary, vocabulary
 from toolkit.entities.not_implemented import (
     STORES_WITHOUT_ADAPTER,
     WITHOUT_ACTION,
-    Area,
     not_evictable,
-    not_implemented,
 )
 from toolkit.errors import NotImplementedYet
 from toolkit.storage import StorageSpec, open_file_system
@@ -47,6 +45,7 @@ WORK = {
     vocabulary.ExpectationSeverity: {"critical", "warning", "info"},
     trigger_vocabulary.ScheduleMode: {"only", "also", "and", "never"},
     trigger_vocabulary.GroupBy: {"key", "any_update"},
+    vocabulary.NotificationLevel: {"attempt", "instance"},
     trigger_vocabulary.UpdateKind: {"available", "updated"},
     trigger_vocabulary.Coalesce: {"none", "latest", "all", "range"},
     trigger_vocabulary.StartFrom: {"now", "earliest"},
@@ -58,7 +57,6 @@ WORK = {
 """What an action, the queue or the linter does, by its closed set."""
 
 WAIT = {
-    vocabulary.NotificationLevel: "`notification`",
     vocabulary.DatasourceType: "datasources",
     vocabulary.ExtractType: "`clusters[].import`",
     vocabulary.MergePolicy: "`clusters[].import`",
@@ -110,14 +108,3 @@ def test_the_store_of_the_cluster_counts_only_for_what_lies_on_it(place: str, fo
     }
     repo = repository(files)
     assert [each.value for each in not_evictable(repo.feed("clicks"), repo.clusters["primary"])] == found
-
-
-@pytest.mark.parametrize(
-    ("file", "text", "name"),
-    [("feeds/clicks.yaml", FEED, "clicks"), ("processes/clicks_hourly.yaml", PROCESS, "clicks_hourly")],
-)
-def test_a_notification_that_no_action_sends_is_not_accepted_in_silence(file: str, text: str, name: str) -> None:
-    repo = repository({file: text + "notification: {email: [web@example.com]}\n"})
-    (found,) = not_implemented(repo.entity(name))
-    assert (found.pointer, found.area.consequence) == (("notification",), "no action does it")
-    assert not_implemented(repo.entity(name), Area.PROCESS) == ()

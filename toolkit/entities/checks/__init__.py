@@ -14,6 +14,7 @@ from toolkit.entities.checks import (
     feed_storage,
     ingest,
     ingest_tables,
+    monitoring,
     processes,
     triggers,
 )
@@ -31,8 +32,9 @@ _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
         *feed_archives.OWN_CHECKS,
         *datasets.OWN_CHECKS,
         *ingest.OWN_CHECKS,
+        *monitoring.FEED_CHECKS,
     ),
-    Kind.PROCESS: (*processes.OWN_CHECKS, *triggers.OWN_CHECKS),
+    Kind.PROCESS: (*processes.OWN_CHECKS, *triggers.OWN_CHECKS, *monitoring.PROCESS_CHECKS),
     Kind.DATASOURCE: datasources.OWN_CHECKS,
 }
 

@@ -8,7 +8,7 @@ from toolkit.el import Frequency, OutOfRange
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.nearest import suggestion
-from toolkit.entities.source_files import SUITES_FOLDER
+from toolkit.entities.source_files import CALENDARS_FOLDER, SUITES_FOLDER
 from toolkit.entities.values import Validity
 from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
@@ -25,6 +25,8 @@ class Context:
         feeds: the usable ones.
         suites: names of all suites of expectations, also of those that have problems of their own.
         groups: names of all groups of feeds.
+        calendars: names of all calendars, also of those that have problems of their own.
+        channels: names of `monitoring.channels`.
         datasets: canonical URIs of the datasets of `repo.yaml` and of all outlets.
     """
 
@@ -34,6 +36,8 @@ class Context:
     suites: Collection[str] = ()
     groups: Collection[str] = ()
     datasets: Collection[str] = ()
+    calendars: Collection[str] = ()
+    channels: Collection[str] = ()
 
     def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Violation]:
         """A finding when no entity of a kind has this name."""
@@ -54,6 +58,26 @@ class Context:
                 rule="unknown-suite",
                 message=f"found the suite {name!r}, expected one under {SUITES_FOLDER}/",
                 hint=suggestion(name, self.suites),
+            )
+
+    def calendar(self, name: str, pointer: Pointer) -> Iterator[Violation]:
+        """Yield a finding when no calendar has this name."""
+        if name not in self.calendars:
+            yield Violation(
+                pointer=pointer,
+                rule="unknown-calendar",
+                message=f"found the calendar {name!r}, expected one under {CALENDARS_FOLDER}/",
+                hint=suggestion(name, self.calendars),
+            )
+
+    def channel(self, name: str, pointer: Pointer) -> Iterator[Violation]:
+        """Yield a finding when no channel of messages has this name."""
+        if name not in self.channels:
+            yield Violation(
+                pointer=pointer,
+                rule="unknown-channel",
+                message=f"found the channel {name!r}, expected one of `monitoring.channels` in repo.yaml",
+                hint=suggestion(name, self.channels),
             )
 
     def cluster_version(self, name: str, version: int | None, pointer: Pointer) -> Iterator[Violation]:

@@ -1,6 +1,6 @@
 """Checks that references exist, by the entity's document, so that a mistake elsewhere in the file hides none."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from toolkit.entities.checks.context import Context
 from toolkit.entities.documents import Document
@@ -28,22 +28,34 @@ _REFERENCES: Mapping[Kind, tuple[tuple[tuple[str | None, ...], Kind], ...]] = {
     Kind.DATASOURCE: (),
 }
 
-_SUITES: Mapping[Kind, tuple[tuple[str | None, ...], ...]] = {
-    Kind.FEED: (("quality", "suites", _EACH), ("clusters", _EACH, "quality", "suites", _EACH)),
-    Kind.PROCESS: (("outputs", _EACH, "suites", _EACH),),
+_Check = Callable[[Context, str, Pointer], Iterator[Violation]]
+
+_OTHERS: Mapping[Kind, tuple[tuple[tuple[str | None, ...], _Check], ...]] = {
+    Kind.FEED: (
+        (("quality", "suites", _EACH), Context.suite),
+        (("clusters", _EACH, "quality", "suites", _EACH), Context.suite),
+        (("sla", "deadline", "calendar"), Context.calendar),
+        (("clusters", _EACH, "sla", "deadline", "calendar"), Context.calendar),
+        (("notification", "channels", _EACH), Context.channel),
+    ),
+    Kind.PROCESS: (
+        (("outputs", _EACH, "suites", _EACH), Context.suite),
+        (("notification", "channels", _EACH), Context.channel),
+    ),
 }
+"""References to other things than entities: suites, calendars, channels."""
 
 
 def reference_findings(kind: Kind, document: Document, context: Context) -> Iterator[Violation]:
-    """A finding for each name in a merged document, valid or not, that no entity, or suite, meant there has."""
+    """A finding for each name in a merged document, valid or not, that nothing that is meant there has."""
     for keys, wanted in _REFERENCES[kind]:
         for pointer, name in _values(document, keys, ()):
             if isinstance(name, str):
                 yield from context.reference(wanted, name, pointer)
-    for keys in _SUITES.get(kind, ()):
+    for keys, check in _OTHERS.get(kind, ()):
         for pointer, name in _values(document, keys, ()):
             if isinstance(name, str):
-                yield from context.suite(name, pointer)
+                yield from check(context, name, pointer)
 
 
 def _values(value: object, keys: tuple[str | None, ...], pointer: Pointer) -> Iterator[tuple[Pointer, object]]:

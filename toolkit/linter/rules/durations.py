@@ -88,8 +88,9 @@ def _slas(repository: Repository) -> Iterator[_Pair]:
     """The earlier and the later time of each SLA."""
     for feed in repository.feeds.values():
         for pointer, each in _places(feed):
-            if each.sla is not None:
-                yield _Pair(subject=feed.name, pointer=(*pointer, "low"), one=each.sla.low, other=each.sla.high)
+            low, high = (each.sla.low, each.sla.high) if each.sla else (None, None)
+            if low is not None and high is not None:
+                yield _Pair(subject=feed.name, pointer=(*pointer, "low"), one=low, other=high)
     for process in repository.processes.values():
         for pointer, one in _places(process):
             start, end = (one.sla.should_start_in, one.sla.should_end_in) if one.sla else (None, None)
@@ -102,10 +103,11 @@ def _late_breaches(repository: Repository) -> Iterator[_Pair]:
     for feed in repository.feeds.values():
         for index, each in enumerate(feed.clusters):
             sla = feed.sla_on(each.name)
-            if sla is not None and each.retention is not None:
+            high = None if sla is None else sla.high
+            if high is not None and each.retention is not None:
                 pointer: Pointer = (*(("clusters", index) if each.sla else ()), "sla", "high")
                 limit = each.retention.limit
-                yield _Pair(subject=feed.name, pointer=pointer, one=sla.high, other=limit, cluster=each.name)
+                yield _Pair(subject=feed.name, pointer=pointer, one=high, other=limit, cluster=each.name)
 
 
 def _late_starts(repository: Repository) -> Iterator[_Pair]:
