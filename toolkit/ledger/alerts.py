@@ -82,6 +82,15 @@ def open_alerts(tx: Transaction, at: datetime | None = None, *, kinds: Collectio
     return _alerts(tx, sa.select(alert).where(*where).order_by(alert.c.alert_id))
 
 
+def open_among(tx: Transaction, keys: Collection[AlertKey]) -> list[Alert]:
+    """Return the open alerts among some, each named by its key."""
+    found: list[Alert] = []
+    names = sorted(tuple(getattr(key, name) for name in _KEY) for key in keys)
+    for chunk in in_chunks(names, 200):
+        found += _alerts(tx, sa.select(alert).where(sa.tuple_(*_KEY_COLUMNS).in_(chunk), _OPEN))
+    return found
+
+
 def due(tx: Transaction, at: datetime) -> list[Alert]:
     """Return the open alerts of which a message is due, by number; no other monitor gets them in the meantime."""
     wanted = sa.select(alert).where(_OPEN, alert.c.remind_at <= at).order_by(alert.c.alert_id)

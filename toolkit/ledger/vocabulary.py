@@ -5,9 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 
 from toolkit.entities import alert_vocabulary
+from toolkit.planning import sla_vocabulary
 
 AlertKind = alert_vocabulary.AlertKind
 AlertLevel = alert_vocabulary.AlertLevel
+SlaState = sla_vocabulary.SlaState
+SlaSubject = sla_vocabulary.SlaSubject
 
 
 class LifeCycle(StrEnum):
@@ -246,31 +249,3 @@ class IngestTransactionState(StrEnum):
     """Its rows are in the table."""
     ABORTED = "aborted"
     """Its rows are not in the table, and never will be."""
-
-
-class SlaSubject(StrEnum):
-    """Kind of entity that has an SLA."""
-
-    FEED = "feed"
-    """Its instances should be available in time."""
-    PROCESS = "process"
-    """Its instances should start and end in time."""
-    DATASET = "dataset"
-    """It should be updated every so often."""
-
-
-class SlaState(StrEnum):
-    """State of an instance that has an SLA."""
-
-    FRESH = "fresh"
-    """Available in time; or not available, and not late yet."""
-    LATE = "late"
-    """Later than the low limit, or available and was too late."""
-    MISSING = "missing"
-    """Not available, and later than the high limit."""
-    EMPTY = "empty"
-    """Available, with less data than the SLA asks for."""
-    UNKNOWN = "unknown"
-    """Its store or metastore cannot be read now."""
-    EXEMPT = "exempt"
-    """Nothing is expected: suspended, on hold, not valid, or a day that the calendar leaves out."""

@@ -23,7 +23,7 @@ from toolkit.planning.polls import (
     settle_time,
 )
 from toolkit.triggers.poll_places import PolledDataset, PolledPlaces, places_of_feed
-from toolkit.triggers.store_threads import StoreWork, work_on_stores
+from toolkit.availability.store_threads import StoreWork, work_on_stores
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess

@@ -13,10 +13,9 @@ sla_window = sa.Table(
     sa.Column("subject", Choice(SlaSubject), primary_key=True, comment="what kind of entity has the SLA"),
     sa.Column("entity", sa.String(255), primary_key=True, comment="its name; of a dataset its URI"),
     sa.Column("cluster", sa.String(120), primary_key=True, comment="where; empty for a dataset"),
-    sa.Column("next_key", sa.String(32), nullable=False, comment="the first instance that was not expected yet"),
-    sa.Column("looked_at", UtcTime, nullable=False, comment="the time of the newest pass"),
-    sa.Column("event_sequence", Number, nullable=False, comment="the newest event that a pass has read"),
-    comment="how far the monitor is with each SLA",
+    sa.Column("next_key", sa.String(32), nullable=False, comment="the first instance not expected yet; empty: none"),
+    sa.Column("exempt", sa.Text, comment="why nothing is expected now; empty: it is"),
+    comment="how far the monitor is with each SLA; which events it has read, its row of consumer_cursor says",
 )
 
 sla_instance = sa.Table(
@@ -29,7 +28,7 @@ sla_instance = sa.Table(
     sa.Column("low_at", UtcTime, comment="not available by then: missed low; of a process: not started"),
     sa.Column("high_at", UtcTime, comment="not available by then: missed high; of a process: not ended"),
     sa.Column("state", Choice(SlaState), nullable=False, comment="at the last look"),
-    sa.Column("since", UtcTime, nullable=False, comment="from when on it has this state"),
+    sa.Column("since", UtcTime, nullable=False, comment="from when on its data is as it is"),
     sa.Column("evidence", sa.Text, nullable=False, comment="what the state is known from"),
     sa.Column("next_at", UtcTime, comment="when the state is decided anew, if nothing happens before; empty: never"),
     sa.Index("ix_sla_instance_next", "next_at"),

@@ -65,7 +65,7 @@ def work_on_stores(
     with ExitStack() as pools:
         futures: list[Future[None]] = []
         for store, work in by_store.items():
-            pool = WorkerPool(min(AT_ONCE, len(work)), f"feedctl-poll-{store}")
+            pool = WorkerPool(min(AT_ONCE, len(work)), f"feedctl-look-{store}")
             pools.callback(pool.shutdown)
             futures.extend(each.start(pool) for each in work)
         end = now() + deadline

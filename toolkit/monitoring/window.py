@@ -1,0 +1,124 @@
+"""Windows of series: which instances are expected for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from toolkit.el import format_instant, parse_instant, shift
+from toolkit.ledger.sla import ExpectedInstance, SlaWindow
+from toolkit.ledger.vocabulary import SlaState
+from toolkit.monitoring.series import UNMEASURED, DatasetSeries, SlaSeries
+from toolkit.planning.sla import SlaMoments
+
+if TYPE_CHECKING:
+    from toolkit.monitoring.exemptions import Exemptions
+
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowMove:
+    """Result of looking at the window of a series.
+
+    Attributes:
+        window: None: it stays as it is.
+        new: instances that are expected for the first time.
+        is_changed: the exemption of the series has begun or ended, so that all its instances are decided anew.
+    """
+
+    window: SlaWindow | None = None
+    new: tuple[ExpectedInstance, ...] = ()
+    is_changed: bool = False
+
+
+def move_window(
+    series: SlaSeries,
+    known: SlaWindow | None,
+    exemptions: Exemptions,
+    now: datetime,
+    last_update: Callable[[str], datetime | None],
+) -> WindowMove:
+    """Return which instances of a series are expected by now and were not before.
+
+    Args:
+        series: the series.
+        known: its window; None: it had no SLA before, so that it begins with the first instance whose SLA is not over.
+        exemptions: of the present.
+        now: time of the pass.
+        last_update: returns when a dataset was updated last.
+    """
+    reason = exemptions.reason(series.key)
+    if isinstance(series, DatasetSeries):
+        return WindowMove() if known is not None else _new_dataset(series, now, last_update(series.key.entity))
+    is_changed = known is not None and (known.exempt is None) is not (reason is None)
+    if known is not None and (not known.next_key or known.next_key > format_instant(now)):
+        if known.exempt == reason:
+            return WindowMove()
+        return WindowMove(window=replace(known, exempt=reason), is_changed=is_changed)
+    first = series.first_open(now) if known is None else parse_instant(known.next_key)
+    new = () if first is None else tuple(_expected(series, first, now))
+    following = None if first is None else series.sequence.at_or_after(max(now + _MINUTE, first))
+    window = _window(series, next_key="" if following is None else format_instant(following), exempt=reason)
+    return WindowMove(window=window, new=new, is_changed=is_changed)
+
+
+def _expected(series: SlaSeries, first: datetime, now: datetime) -> Iterator[ExpectedInstance]:
+    """Yield the instances of [first, now]; those on days off, or without a moment, are not expected."""
+    for instant in series.sequence.between(first, now + _MINUTE):
+        if series.is_day_off(instant):
+            continue
+        try:
+            moments = series.moments(instant)
+        except UNMEASURED:
+            continue
+        yield _row(series, format_instant(instant), instant, moments, "nothing is known of it yet")
+
+
+def _new_dataset(series: DatasetSeries, now: datetime, updated_at: datetime | None) -> WindowMove:
+    """Return the one instance of a dataset; one that was never updated counts as updated now."""
+    since = now if updated_at is None else updated_at
+    moments = SlaMoments(high_at=shift(since, series.updated_every, 1))
+    text = "no update is known" if updated_at is None else "events of the ledger"
+    return WindowMove(window=_window(series, next_key=""), new=(_row(series, "", since, moments, text),))
+
+
+def _window(series: SlaSeries, *, next_key: str, exempt: str | None = None) -> SlaWindow:
+    subject, entity, cluster = series.key
+    return SlaWindow(subject=subject, entity=entity, cluster=cluster, next_key=next_key, exempt=exempt)
+
+
+def _row(series: SlaSeries, key: str, since: datetime, moments: SlaMoments, text: str) -> ExpectedInstance:
+    subject, entity, cluster = series.key
+    return ExpectedInstance(
+        subject=subject,
+        entity=entity,
+        cluster=cluster,
+        instance_key=key,
+        low_at=moments.low_at,
+        high_at=moments.high_at,
+        state=SlaState.FRESH,
+        since=since,
+        evidence=text,
+        next_at=min((each for each in (moments.low_at, moments.high_at) if each is not None), default=None),
+    )
+
+
+def expected_again(series: SlaSeries, instance_key: str, since: datetime) -> ExpectedInstance | None:
+    """Return the row of an instance that was there and was retracted; None: it is not expected.
+
+    Args:
+        series: its series.
+        instance_key: of an instance that was expected before.
+        since: a time at which it was there.
+    """
+    instant = parse_instant(instance_key)
+    if instant not in series.sequence or series.is_day_off(instant):
+        return None
+    try:
+        moments = series.moments(instant)
+    except UNMEASURED:
+        return None
+    return _row(series, instance_key, since, moments, "events of the ledger")
