@@ -70,8 +70,17 @@ def jobs(ledger: Ledger, work: Callable[[Ledger], None] = job) -> Call:
 
 
 def in_turns(calls: Mapping[str, tuple[Call, int]]) -> dict[str, float]:
-    """Median seconds by name; all take turns, so that a busy machine slows all of them alike."""
-    rounds = [{name: call(times) for name, (call, times) in calls.items()} for _ in range(ROUNDS + 1)][1:]
+    """Median seconds by name; all take turns, so that a busy machine slows all of them alike.
+
+    Each round begins with another one: the first after the peer finds its server's memory and disk as the peer left
+    them, and was a third slower for it.
+    """
+    names = list(calls)
+    rounds: list[dict[str, float]] = []
+    for number in range(ROUNDS + 1):
+        order = names[number % len(names) :] + names[: number % len(names)]
+        rounds.append({name: calls[name][0](calls[name][1]) for name in order})
+    rounds = rounds[1:]
     return {name: median(each[name] for each in rounds) for name in calls}
 
 
