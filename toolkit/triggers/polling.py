@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from toolkit.availability.store_threads import StoreWork, work_on_stores
 from toolkit.el import EPOCH
 from toolkit.el.dataset_uri import feed_uri
 from toolkit.errors import FeedctlError, Unavailable
@@ -23,7 +24,6 @@ from toolkit.planning.polls import (
     settle_time,
 )
 from toolkit.triggers.poll_places import PolledDataset, PolledPlaces, places_of_feed
-from toolkit.availability.store_threads import StoreWork, work_on_stores
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
