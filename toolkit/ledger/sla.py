@@ -150,6 +150,12 @@ def position(tx: Transaction, now: datetime) -> SlaPosition:
     return SlaPosition(sequence=found.sequence, looked_at=found.moved_at)
 
 
+def looked_at(tx: Transaction) -> datetime | None:
+    """Return the time of the newest pass; None: there was none."""
+    found: datetime | None = tx.execute(sa.select(_POSITION.subquery().c.moved_at)).scalar()
+    return found
+
+
 def lock_position(tx: Transaction, now: datetime) -> SlaPosition:
     """Return how far the monitor is, as `position`; another pass waits for the end of the transaction."""
     found = tx.execute(tx.locked(_POSITION)).first()

@@ -15,7 +15,7 @@ sla_window = sa.Table(
     sa.Column("cluster", sa.String(120), primary_key=True, comment="where; empty for a dataset"),
     sa.Column("next_key", sa.String(32), nullable=False, comment="the first instance not expected yet; empty: none"),
     sa.Column("exempt", sa.Text, comment="why nothing is expected now; empty: it is"),
-    comment="how far the monitor is with each SLA; which events it has read, its row of consumer_cursor says",
+    comment="how far the monitor is with each SLA; the time of the newest pass: ledger.sla.looked_at",
 )
 
 sla_instance = sa.Table(
