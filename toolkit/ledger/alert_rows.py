@@ -40,6 +40,7 @@ class Alert(NewAlert):
 
     alert_id: int
     notified_at: datetime | None = None
+    thread: str | None = None
     acked_by: str | None = None
     acked_at: datetime | None = None
     ack_reason: str | None = None
@@ -121,3 +122,18 @@ class RecordedChanges:
     opened: tuple[Alert, ...] = ()
     escalated: tuple[Alert, ...] = ()
     closed: tuple[Alert, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentMessage:
+    """Message of an alert that was put into the outbox.
+
+    Attributes:
+        alert_id: of the alert.
+        thread: that the message belongs to.
+        remind_at: when the next message is due; None: never.
+    """
+
+    alert_id: int
+    thread: str
+    remind_at: datetime | None

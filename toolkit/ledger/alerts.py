@@ -20,6 +20,7 @@ from toolkit.ledger.alert_rows import (
     AlertKey,
     NewAlert,
     RecordedChanges,
+    SentMessage,
 )
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import alert
@@ -97,15 +98,20 @@ def due(tx: Transaction, at: datetime) -> list[Alert]:
     return _alerts(tx, tx.locked(wanted))
 
 
-def note_messages(tx: Transaction, next_times: Mapping[int, datetime | None], at: datetime) -> None:
-    """Write down that messages of alerts were put into the outbox.
+def note_messages(tx: Transaction, sent: Iterable[SentMessage], at: datetime) -> None:
+    """Write down that messages of alerts were put into the outbox by a pass at a time."""
+    _update(
+        tx, {each.alert_id: {"notified_at": at, "thread": each.thread, "remind_at": each.remind_at} for each in sent}
+    )
 
-    Args:
-        tx: the transaction.
-        next_times: when the next message is due, by number of the alert.
-        at: the time of the pass.
-    """
-    _update(tx, {number: {"notified_at": at, "remind_at": after} for number, after in next_times.items()})
+
+def open_in_threads(tx: Transaction, threads: Collection[str]) -> dict[str, int]:
+    """Return how many alerts of each thread of messages are open; a thread without one is left out."""
+    counts: dict[str, int] = {}
+    for chunk in in_chunks(sorted(threads)):
+        wanted = sa.select(alert.c.thread, sa.func.count()).where(_OPEN, alert.c.thread.in_(chunk))
+        counts |= dict(tx.execute(wanted.group_by(alert.c.thread)).tuples().all())
+    return counts
 
 
 def get(tx: Transaction, alert_id: int) -> Alert:

@@ -23,6 +23,7 @@ from toolkit.ledger.alert_rows import (
     AlertKey,
     NewAlert,
     RecordedChanges,
+    SentMessage,
 )
 from toolkit.ledger.alerts import UnknownAlert
 from toolkit.ledger.database import Ledger, Transaction
@@ -59,6 +60,10 @@ def open_now(ledger: Ledger, at: datetime | None = None) -> list[Alert]:
 
 def rise(alert_id: int) -> AlertEscalation:
     return AlertEscalation(alert_id=alert_id, escalated_at=after(2), message="later", facts={}, remind_at=after(2))
+
+
+def sent(alert_id: int, remind_at: datetime | None = None) -> SentMessage:
+    return SentMessage(alert_id=alert_id, thread="clicks", remind_at=remind_at)
 
 
 def end(alert_id: int, hours: float = 3) -> AlertClosing:
@@ -115,10 +120,11 @@ def test_a_message_is_due_once(ledger: Ledger) -> None:
     (made, _) = record(ledger, HIGH, replace(LOW, key=replace(KEY, entity="only_low"))).opened
     assert ledger.write(lambda tx: alerts.due(tx, after(0.5))) == []
     assert [each.alert_id for each in ledger.write(lambda tx: alerts.due(tx, after(1)))] == [made.alert_id]
-    ledger.write(lambda tx: alerts.note_messages(tx, {made.alert_id: after(5)}, after(1)))
+    ledger.write(lambda tx: alerts.note_messages(tx, [sent(made.alert_id, after(5))], after(1)))
     assert ledger.write(lambda tx: alerts.due(tx, after(1))) == []
     (reminded,) = ledger.write(lambda tx: alerts.due(tx, after(5)))
-    assert reminded.notified_at == after(1)
+    assert (reminded.notified_at, reminded.thread) == (after(1), "clicks")
+    assert ledger.read(lambda tx: alerts.open_in_threads(tx, ["clicks", "other"])) == {"clicks": 1}
 
 
 def test_no_reminder_is_due_of_an_acknowledged_alert(clocked_ledger: Ledger, hand_clock: HandClock) -> None:
@@ -184,7 +190,7 @@ def test_monitors_at_once_record_each_alert_once(ledger_url: sa.URL) -> None:
     def one_pass(tx: Transaction, number: int) -> tuple[RecordedChanges, list[int]]:
         made = alerts.record(tx, AlertChanges(opened=tuple(many[number : number + 30])), after(1))
         due = [each.alert_id for each in alerts.due(tx, after(1))]
-        alerts.note_messages(tx, dict.fromkeys(due), after(1))
+        alerts.note_messages(tx, map(sent, due), after(1))
         return made, due
 
     def close_all(tx: Transaction, numbers: list[int]) -> tuple[RecordedChanges, list[int]]:

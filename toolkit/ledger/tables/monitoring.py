@@ -51,6 +51,7 @@ alert = sa.Table(
     sa.Column("message", sa.Text, nullable=False, comment="what is wrong, for people, and what to do"),
     sa.Column("facts", sa.Text, nullable=False, comment="JSON: what the message says, for programs"),
     sa.Column("notified_at", UtcTime, comment="the time of the pass that last sent a message of it; empty: none did"),
+    sa.Column("thread", sa.Text, comment="that its messages belong to; empty: none was sent"),
     sa.Column("remind_at", UtcTime, comment="when a message is due, the first one or a reminder; empty: never"),
     sa.Column("acked_by", sa.Text, comment="who takes care of it; no reminder is sent then"),
     sa.Column("acked_at", UtcTime, comment="since when"),
