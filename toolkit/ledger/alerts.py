@@ -105,6 +105,11 @@ def note_messages(tx: Transaction, sent: Iterable[SentMessage], at: datetime) ->
     )
 
 
+def postpone(tx: Transaction, next_times: Mapping[int, datetime]) -> None:
+    """Write down when messages of alerts are due, by number, since there is no one to send them to now."""
+    _update(tx, {number: {"remind_at": after} for number, after in next_times.items()})
+
+
 def open_in_threads(tx: Transaction, threads: Collection[str]) -> dict[str, int]:
     """Return how many alerts of each thread of messages are open; a thread without one is left out."""
     counts: dict[str, int] = {}
@@ -205,6 +210,7 @@ def _reopened(tx: Transaction, known: Sequence[NewAlert], at: datetime) -> list[
         each.alert_id: {
             "closed_at": None,
             "closed_because": None,
+            "notified_at": None,
             "remind_at": None if wrong[each.key].remind_at is None else at,
         }
         for each in again

@@ -20,7 +20,7 @@ MATCHED = ("entity", "cluster", "instance", "kind", "owner", "tag")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Silence:
+class AlertSilence:
     """A silence; the fields are the columns of the table `silence`, where each is explained."""
 
     silence_id: int
@@ -54,11 +54,11 @@ class UnknownSilence(InvalidInput):
     def __init__(self, *, silence_id: int) -> None:
         self.silence_id = silence_id
         super().__init__(
-            f"the ledger has no silence {silence_id}; `feedctl alert silences --all` shows the silences and their numbers"
+            f"the ledger has no silence {silence_id}; `feedctl alert silences --all` shows all and their numbers"
         )
 
 
-def add(tx: Transaction, match: Mapping[str, str], until: datetime, reason: str, who: str) -> Silence:
+def add(tx: Transaction, match: Mapping[str, str], until: datetime, reason: str, who: str) -> AlertSilence:
     """Add a silence from now on.
 
     Args:
@@ -91,20 +91,20 @@ def end(tx: Transaction, silence_id: int) -> bool:
     return False
 
 
-def active(tx: Transaction, at: datetime) -> list[Silence]:
+def active(tx: Transaction, at: datetime) -> list[AlertSilence]:
     """Return the silences that are not over at a time, in the order of adding."""
     goes_on = silence.c.ended_at.is_(None) | (silence.c.ended_at > at)
     return _silences(tx, sa.select(silence).where(silence.c.until > at, goes_on))
 
 
-def all_silences(tx: Transaction) -> list[Silence]:
+def all_silences(tx: Transaction) -> list[AlertSilence]:
     """Return all silences, in the order of adding."""
     return _silences(tx, sa.select(silence))
 
 
-def _silences(tx: Transaction, wanted: sa.Select[Any]) -> list[Silence]:
+def _silences(tx: Transaction, wanted: sa.Select[Any]) -> list[AlertSilence]:
     return [_silence(row) for row in tx.execute(wanted.order_by(silence.c.silence_id)).mappings()]
 
 
-def _silence(row: sa.RowMapping) -> Silence:
-    return Silence(**{**row, "match": json.loads(row["match"])})
+def _silence(row: sa.RowMapping) -> AlertSilence:
+    return AlertSilence(**{**row, "match": json.loads(row["match"])})
