@@ -45,6 +45,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "status",
         "Show the last success of each retention, replication and process, what runs, failed, waits and is late.",
     ),
+    "metrics": CommandEntry(
+        "metrics",
+        "metrics",
+        "Print metrics of runs, SLAs, alerts and messages, write them to a file, or send them; exit code 1: no ledger.",
+    ),
     "backfill": CommandEntry(
         "backfill",
         "backfill",

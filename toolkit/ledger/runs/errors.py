@@ -146,6 +146,10 @@ class RunIsOver(Skipped):
         super().__init__(f"{run} is {run.status}: no process is left to {kind}; nothing was changed")
 
 
+HELD_BY = " is held by "
+"""What the reason of a run says, and no other's, that was skipped because another run held its lease."""
+
+
 class LeaseHeld(Skipped):
     """Another run holds what this one needs.
 
@@ -160,7 +164,7 @@ class LeaseHeld(Skipped):
 
     def __init__(self, *, resource: str, holder: Run, since: datetime, until: datetime) -> None:
         self.resource, self.holder, self.since, self.until = resource, holder, since, until
-        held = f"{resource} is held by {holder}, {_owner(holder)}, since {moment(since)}"
+        held = f"{resource}{HELD_BY}{holder}, {_owner(holder)}, since {moment(since)}"
         todo = "wait until it is over, or end it with `feedctl instance kill`"
         super().__init__(f"{held}; its lease expires at {moment(until)} unless it is renewed; {todo}")
 

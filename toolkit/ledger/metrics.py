@@ -1,0 +1,226 @@
+"""Figures of the ledger for metrics: runs, alerts, SLAs and messages by entity and cluster, a query each.
+
+A query reads an index of what it counts, or as many rows as there are entities; none reads the runs themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from toolkit.ledger.columns import is_one_of
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.runs import counters
+from toolkit.ledger.runs.errors import HELD_BY
+from toolkit.ledger.runs.queries import FAILURES, OPEN, is_newest
+from toolkit.ledger.tables import alert, item, outbox, outbox_channel, run, sla_instance, sla_window, verdict
+from toolkit.ledger.vocabulary import (
+    AlertKind,
+    AlertLevel,
+    ItemState,
+    LifeCycle,
+    RunStatus,
+    SlaState,
+    SlaSubject,
+)
+
+SLA_KINDS = (AlertKind.SLA, AlertKind.SLA_START, AlertKind.SLA_END)
+"""Alerts of instances that were not there in time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunCount:
+    """Number of runs of an action on an entity on a cluster with one status."""
+
+    entity: str
+    cluster: str
+    life_cycle: LifeCycle
+    status: RunStatus
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeaseWaits:
+    """Number of instances whose newest attempt was skipped because another run held a lease."""
+
+    entity: str
+    cluster: str
+    life_cycle: LifeCycle
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenInstances:
+    """Instances of an entity with an SLA that are expected and not available.
+
+    Attributes:
+        count: all of them, without those that are exempt.
+        late: of them, those that are later than a limit.
+        late_since: when the oldest of these passed its first limit; None: none is late.
+    """
+
+    subject: SlaSubject
+    entity: str
+    cluster: str
+    count: int
+    late: int
+    late_since: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlertCount:
+    """Number of alerts of an entity on a cluster."""
+
+    entity: str
+    cluster: str
+    kind: AlertKind
+    level: AlertLevel
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MissedCount:
+    """Number of instances of an entity that were ever late, by the limit that they missed."""
+
+    entity: str
+    cluster: str
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChannelMessages:
+    """Messages of a channel.
+
+    Attributes:
+        waiting: that are not sent yet.
+        oldest: when the oldest of them was written; None: none waits.
+        dead: that were given up.
+        failures: tries that failed in a row.
+    """
+
+    channel: str
+    waiting: int
+    oldest: datetime | None
+    dead: int
+    failures: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidatedData:
+    """Data of the newest instance of a feed that was validated."""
+
+    feed: str
+    cluster: str
+    rows: int | None
+    files: int
+    bytes: int
+
+
+_SITE = (run.c.entity, run.c.life_cycle, run.c.cluster)
+"""In the order of the indexes, so that nothing is sorted."""
+_COUNT = sa.func.count().label("count")
+
+
+def run_counts(tx: Transaction) -> Iterator[RunCount]:
+    """Yield the number of runs by status: of those that are over all attempts, else those that are open now."""
+    for status in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
+        same = sa.literal_column(f"'{status.value}'", run.c.status.type).label("status")  # or the rows would be read
+        counted = sa.select(*_SITE, same, _COUNT).where(is_one_of(run.c.status, status)).group_by(*_SITE)
+        yield from tx.rows(RunCount, counted)
+    for statuses in (FAILURES, OPEN):
+        columns = (*_SITE, run.c.status)
+        counted = sa.select(*columns, _COUNT).where(is_one_of(run.c.status, *statuses)).group_by(*columns)
+        yield from tx.rows(RunCount, counted)
+
+
+def lease_waits(tx: Transaction) -> Iterator[LeaseWaits]:
+    """Yield the number of instances that wait for the lease of another run."""
+    is_waiting = (is_one_of(run.c.status, RunStatus.SKIPPED), run.c.reason.contains(HELD_BY), is_newest())
+    return tx.rows(LeaseWaits, sa.select(*_SITE, _COUNT).where(*is_waiting).group_by(*_SITE))
+
+
+def copied(tx: Transaction, run_ids: Collection[int]) -> Mapping[int, Mapping[str, int]]:
+    """Return what runs have counted, by the names of `toolkit.ledger.runs.counters`."""
+    return counters.of_runs(tx, run_ids)
+
+
+def evicted(tx: Transaction, run_ids: Collection[int]) -> dict[int, int]:
+    """Return how many instances each run of retention has evicted; a run without any is left out."""
+    found: dict[int, int] = {}
+    for ids in in_chunks(run_ids):
+        is_evicted = (item.c.run_id.in_(ids), item.c.state == ItemState.DONE, item.c.instance_key != "")
+        counted = sa.select(item.c.run_id, sa.func.count(item.c.instance_key.distinct())).where(*is_evicted)
+        found.update((run_id, count) for run_id, count in tx.execute(counted.group_by(item.c.run_id)))
+    return found
+
+
+def validated(tx: Transaction, sites: Collection[tuple[str, str]]) -> Iterator[ValidatedData]:
+    """Yield the data of the newest validated instance of each feed and cluster, by one look into the index each."""
+    columns = (verdict.c.feed, verdict.c.cluster, verdict.c.rows, verdict.c.files, verdict.c.bytes)
+    order = (verdict.c.instance_key.desc(), verdict.c.verdict_id.desc())
+    newest = (
+        sa.select(*columns)
+        .where(verdict.c.feed == sa.bindparam("of_feed"), verdict.c.cluster == sa.bindparam("on_cluster"))
+        .order_by(*order)
+        .limit(1)
+    )
+    for feed, cluster in sites:
+        yield from tx.rows(ValidatedData, newest, {"of_feed": feed, "on_cluster": cluster})
+
+
+_LATE = (SlaState.LATE, SlaState.MISSING)
+_EITHER_LIMIT = sa.func.coalesce(sla_instance.c.low_at, sla_instance.c.high_at)
+_HAS_MISSED_END = (sla_instance.c.subject == SlaSubject.PROCESS) & (sla_instance.c.state == SlaState.MISSING)
+_LATE_SINCE = sa.case(
+    (_HAS_MISSED_END, sla_instance.c.high_at),  # it may have started in time
+    (sla_instance.c.state.in_(_LATE), _EITHER_LIMIT),
+)
+
+
+def open_instances(tx: Transaction) -> Iterator[OpenInstances]:
+    """Yield what the last pass of the monitor has left open of each entity with an SLA."""
+    site = (sla_instance.c.subject, sla_instance.c.entity, sla_instance.c.cluster)
+    late = sa.func.count(_LATE_SINCE).label("late")
+    counted = sa.select(*site, _COUNT, late, sa.func.min(_LATE_SINCE).label("late_since"))
+    return tx.rows(OpenInstances, counted.where(sla_instance.c.state != SlaState.EXEMPT).group_by(*site))
+
+
+def last_pass(tx: Transaction) -> datetime | None:
+    """Return the time of the newest pass of the monitor; None: there was none."""
+    found: datetime | None = tx.execute(sa.select(sa.func.max(sla_window.c.looked_at))).scalar()
+    return found
+
+
+def open_alerts(tx: Transaction) -> Iterator[AlertCount]:
+    """Yield the number of open alerts."""
+    columns = (alert.c.entity, alert.c.cluster, alert.c.kind, alert.c.level)
+    return tx.rows(AlertCount, sa.select(*columns, _COUNT).where(alert.c.closed_at.is_(None)).group_by(*columns))
+
+
+def missed(tx: Transaction) -> Iterator[MissedCount]:
+    """Yield how many instances were ever late; neither number ever falls while its alerts are kept."""
+    site = (alert.c.entity, alert.c.cluster)
+    is_high = alert.c.level == AlertLevel.HIGH
+    was_low = sa.or_(~is_high, alert.c.escalated_at.is_not(None))
+    low, high = (sa.func.sum(sa.case((each, 1), else_=0)) for each in (was_low, is_high))
+    counted = sa.select(*site, low.label("low"), high.label("high"))
+    return tx.rows(MissedCount, counted.where(alert.c.kind.in_(SLA_KINDS)).group_by(*site))
+
+
+def channels(tx: Transaction) -> Iterator[ChannelMessages]:
+    """Yield the state of each channel that has ever sent or has something to send, by name."""
+    is_waiting = outbox.c.sent_at.is_(None) & outbox.c.dead_at.is_(None)
+    waits = sa.select(outbox.c.channel, _COUNT, sa.func.min(outbox.c.created_at)).where(is_waiting)
+    waiting = {row[0]: (row[1], row[2]) for row in tx.execute(waits.group_by(outbox.c.channel))}
+    gone = sa.select(outbox.c.channel, _COUNT).where(outbox.c.dead_at.is_not(None)).group_by(outbox.c.channel)
+    dead = {row[0]: row[1] for row in tx.execute(gone)}
+    failures = {row[0]: row[1] for row in tx.execute(sa.select(outbox_channel.c.channel, outbox_channel.c.failures))}
+    for name in sorted({*waiting, *dead, *failures}):
+        count, oldest = waiting.get(name, (0, None))
+        yield ChannelMessages(
+            channel=name, waiting=count, oldest=oldest, dead=dead.get(name, 0), failures=failures.get(name, 0)
+        )

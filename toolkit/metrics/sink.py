@@ -1,0 +1,31 @@
+"""Contract of the servers that metrics are sent to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from toolkit.metrics.samples import Sample
+
+SECONDS = 2.0
+"""Longest time that a server may take to connect, and to answer."""
+JOB = "feedctl"
+"""First part of the path of each metric, and the job of a push gateway."""
+
+
+class MetricsSink(Protocol):
+    """Server that metrics are sent to."""
+
+    def send(self, samples: Sequence[Sample]) -> None:
+        """Send all metrics.
+
+        Raises:
+            MetricsNotSent: the server did not take them.
+        """
+        ...
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Split `HOST:PORT`, which the schema of the settings has checked; an IPv6 address may stand in brackets."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
