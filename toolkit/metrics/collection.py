@@ -109,6 +109,8 @@ class _Sites:
         """Yield the samples of all entities, and those of the installation."""
         yield from self._entities()
         yield Sample(definitions.SAFE_MODE, (), found.safe_mode.is_on)
+        for site in sorted({(row.entity, row.cluster) for row in found.rows if row.suspension is not None}):
+            yield Sample(definitions.SUSPENDED, site, 1)
         for row in found.rows:
             yield from _of_action(row, found.at)
         yield from self._last_runs(tx, found.rows)
