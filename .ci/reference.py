@@ -11,6 +11,7 @@ from reference_pages.expectations import expectations_page
 from reference_pages.expressions import expressions_page
 from reference_pages.json_documents import json_page
 from reference_pages.ledger import ledger_page
+from reference_pages.metrics import alert_rules, dashboard, metrics_page
 from reference_pages.rules import rules_page
 
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -21,6 +22,9 @@ PAGES = {
     "expressions.md": expressions_page,
     "json.md": json_page,
     "ledger.md": ledger_page,
+    "metrics-alerts.yaml": alert_rules,
+    "metrics-dashboard.json": dashboard,
+    "metrics.md": metrics_page,
     "rules.md": rules_page,
 }
 

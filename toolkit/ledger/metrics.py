@@ -6,8 +6,8 @@ A query reads an index of what it counts, or as many rows as there are entities;
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -31,33 +31,47 @@ SLA_KINDS = (AlertKind.SLA, AlertKind.SLA_START, AlertKind.SLA_END)
 """Alerts of instances that were not there in time."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RunCount:
+class RunCount(NamedTuple):
     """Number of runs of an action on an entity on a cluster with one status."""
 
     entity: str
-    cluster: str
     life_cycle: LifeCycle
+    cluster: str
     status: RunStatus
-    count: int
+    number: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LeaseWaits:
+class LastRun(NamedTuple):
+    """The run of an action on an entity on a cluster that succeeded last, and how many ever did.
+
+    Attributes:
+        counterpart: of a replication, the source; else empty.
+    """
+
+    entity: str
+    life_cycle: LifeCycle
+    cluster: str
+    counterpart: str
+    number: int
+    run_id: int
+    started_at: datetime | None
+    ended_at: datetime
+
+
+class LeaseWaits(NamedTuple):
     """Number of instances whose newest attempt was skipped because another run held a lease."""
 
     entity: str
-    cluster: str
     life_cycle: LifeCycle
-    count: int
+    cluster: str
+    number: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OpenInstances:
+class OpenInstances(NamedTuple):
     """Instances of an entity with an SLA that are expected and not available.
 
     Attributes:
-        count: all of them, without those that are exempt.
+        number: all of them, without those that are exempt.
         late: of them, those that are later than a limit.
         late_since: when the oldest of these passed its first limit; None: none is late.
     """
@@ -65,24 +79,22 @@ class OpenInstances:
     subject: SlaSubject
     entity: str
     cluster: str
-    count: int
+    number: int
     late: int
     late_since: datetime | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AlertCount:
-    """Number of alerts of an entity on a cluster."""
+class AlertCount(NamedTuple):
+    """Number of open alerts of an entity on a cluster."""
 
     entity: str
     cluster: str
     kind: AlertKind
     level: AlertLevel
-    count: int
+    number: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MissedCount:
+class MissedCount(NamedTuple):
     """Number of instances of an entity that were ever late, by the limit that they missed."""
 
     entity: str
@@ -91,8 +103,7 @@ class MissedCount:
     high: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChannelMessages:
+class ChannelMessages(NamedTuple):
     """Messages of a channel.
 
     Attributes:
@@ -109,8 +120,7 @@ class ChannelMessages:
     failures: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ValidatedData:
+class ValidatedData(NamedTuple):
     """Data of the newest instance of a feed that was validated."""
 
     feed: str
@@ -122,25 +132,34 @@ class ValidatedData:
 
 _SITE = (run.c.entity, run.c.life_cycle, run.c.cluster)
 """In the order of the indexes, so that nothing is sorted."""
-_COUNT = sa.func.count().label("count")
+_NUMBER = sa.func.count().label("number")
+
+
+def last_runs(tx: Transaction) -> Iterator[LastRun]:
+    """Yield the last success of each action; the counts are read from an index that has all that is asked for."""
+    subject = ("entity", "life_cycle", "cluster", "counterpart")
+    columns = [run.c[name] for name in subject]
+    is_success = is_one_of(run.c.status, RunStatus.SUCCEEDED)
+    newest = sa.func.max(run.c.ended_at).label("ended_at")
+    counted = sa.select(*columns, _NUMBER, newest).where(is_success).group_by(*columns).subquery()
+    same = [run.c[name] == counted.c[name] for name in (*subject, "ended_at")]
+    found = sa.select(*columns, counted.c.number, run.c.run_id, run.c.started_at, run.c.ended_at)
+    return map(LastRun._make, tx.execute(found.join_from(counted, run, sa.and_(*same, is_success))))
 
 
 def run_counts(tx: Transaction) -> Iterator[RunCount]:
-    """Yield the number of runs by status: of those that are over all attempts, else those that are open now."""
-    for status in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
-        same = sa.literal_column(f"'{status.value}'", run.c.status.type).label("status")  # or the rows would be read
-        counted = sa.select(*_SITE, same, _COUNT).where(is_one_of(run.c.status, status)).group_by(*_SITE)
-        yield from tx.rows(RunCount, counted)
-    for statuses in (FAILURES, OPEN):
-        columns = (*_SITE, run.c.status)
-        counted = sa.select(*columns, _COUNT).where(is_one_of(run.c.status, *statuses)).group_by(*columns)
-        yield from tx.rows(RunCount, counted)
+    """Yield the number of runs that did not succeed: of those that are over all attempts, else those that are open."""
+    skipped = sa.literal_column(f"'{RunStatus.SKIPPED.value}'", run.c.status.type)  # or the rows would be read
+    for statuses, status in (((RunStatus.SKIPPED,), skipped), (FAILURES, run.c.status), (OPEN, run.c.status)):
+        counted = sa.select(*_SITE, status, sa.func.count()).where(is_one_of(run.c.status, *statuses))
+        grouped = counted.group_by(*_SITE) if status is skipped else counted.group_by(*_SITE, status)
+        yield from map(RunCount._make, tx.execute(grouped))
 
 
 def lease_waits(tx: Transaction) -> Iterator[LeaseWaits]:
     """Yield the number of instances that wait for the lease of another run."""
     is_waiting = (is_one_of(run.c.status, RunStatus.SKIPPED), run.c.reason.contains(HELD_BY), is_newest())
-    return tx.rows(LeaseWaits, sa.select(*_SITE, _COUNT).where(*is_waiting).group_by(*_SITE))
+    return map(LeaseWaits._make, tx.execute(sa.select(*_SITE, _NUMBER).where(*is_waiting).group_by(*_SITE)))
 
 
 def copied(tx: Transaction, run_ids: Collection[int]) -> Mapping[int, Mapping[str, int]]:
@@ -169,7 +188,7 @@ def validated(tx: Transaction, sites: Collection[tuple[str, str]]) -> Iterator[V
         .limit(1)
     )
     for feed, cluster in sites:
-        yield from tx.rows(ValidatedData, newest, {"of_feed": feed, "on_cluster": cluster})
+        yield from map(ValidatedData._make, tx.execute(newest, {"of_feed": feed, "on_cluster": cluster}))
 
 
 _LATE = (SlaState.LATE, SlaState.MISSING)
@@ -185,8 +204,9 @@ def open_instances(tx: Transaction) -> Iterator[OpenInstances]:
     """Yield what the last pass of the monitor has left open of each entity with an SLA."""
     site = (sla_instance.c.subject, sla_instance.c.entity, sla_instance.c.cluster)
     late = sa.func.count(_LATE_SINCE).label("late")
-    counted = sa.select(*site, _COUNT, late, sa.func.min(_LATE_SINCE).label("late_since"))
-    return tx.rows(OpenInstances, counted.where(sla_instance.c.state != SlaState.EXEMPT).group_by(*site))
+    counted = sa.select(*site, _NUMBER, late, sa.func.min(_LATE_SINCE).label("late_since"))
+    expected = counted.where(sla_instance.c.state != SlaState.EXEMPT).group_by(*site)
+    return map(OpenInstances._make, tx.execute(expected))
 
 
 def last_pass(tx: Transaction) -> datetime | None:
@@ -198,7 +218,8 @@ def last_pass(tx: Transaction) -> datetime | None:
 def open_alerts(tx: Transaction) -> Iterator[AlertCount]:
     """Yield the number of open alerts."""
     columns = (alert.c.entity, alert.c.cluster, alert.c.kind, alert.c.level)
-    return tx.rows(AlertCount, sa.select(*columns, _COUNT).where(alert.c.closed_at.is_(None)).group_by(*columns))
+    is_open = alert.c.closed_at.is_(None)
+    return map(AlertCount._make, tx.execute(sa.select(*columns, _NUMBER).where(is_open).group_by(*columns)))
 
 
 def missed(tx: Transaction) -> Iterator[MissedCount]:
@@ -208,15 +229,15 @@ def missed(tx: Transaction) -> Iterator[MissedCount]:
     was_low = sa.or_(~is_high, alert.c.escalated_at.is_not(None))
     low, high = (sa.func.sum(sa.case((each, 1), else_=0)) for each in (was_low, is_high))
     counted = sa.select(*site, low.label("low"), high.label("high"))
-    return tx.rows(MissedCount, counted.where(alert.c.kind.in_(SLA_KINDS)).group_by(*site))
+    return map(MissedCount._make, tx.execute(counted.where(alert.c.kind.in_(SLA_KINDS)).group_by(*site)))
 
 
 def channels(tx: Transaction) -> Iterator[ChannelMessages]:
     """Yield the state of each channel that has ever sent or has something to send, by name."""
     is_waiting = outbox.c.sent_at.is_(None) & outbox.c.dead_at.is_(None)
-    waits = sa.select(outbox.c.channel, _COUNT, sa.func.min(outbox.c.created_at)).where(is_waiting)
+    waits = sa.select(outbox.c.channel, _NUMBER, sa.func.min(outbox.c.created_at)).where(is_waiting)
     waiting = {row[0]: (row[1], row[2]) for row in tx.execute(waits.group_by(outbox.c.channel))}
-    gone = sa.select(outbox.c.channel, _COUNT).where(outbox.c.dead_at.is_not(None)).group_by(outbox.c.channel)
+    gone = sa.select(outbox.c.channel, _NUMBER).where(outbox.c.dead_at.is_not(None)).group_by(outbox.c.channel)
     dead = {row[0]: row[1] for row in tx.execute(gone)}
     failures = {row[0]: row[1] for row in tx.execute(sa.select(outbox_channel.c.channel, outbox_channel.c.failures))}
     for name in sorted({*waiting, *dead, *failures}):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,14 +13,12 @@ from toolkit.entities.repository import Repository
 from toolkit.ledger import metrics as figures
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
+from toolkit.ledger.state.start_check import current_safe_mode, suspensions
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.locations import chosen_clusters
-from toolkit.management.overview import Overview, OverviewRow, overview
 from toolkit.metrics import definitions
 from toolkit.metrics.samples import Sample, bounded
 
-_FROM_ZERO = (RunStatus.SUCCEEDED, RunStatus.FAILED)
-"""Statuses that are counted from zero on: Prometheus sees no increase in a series that begins with 1."""
 _LEVELS = ("low", "high")
 
 _Series = tuple[str, ...]
@@ -50,12 +49,10 @@ def collect(ledger: Ledger, repository: Repository, at: datetime | None, most: i
         most: bound on the number of series.
     """
     try:
-        found = overview(ledger, repository, at)
-        own = ledger.read(lambda tx: list(_Sites.of(repository).samples(tx, found)))
+        own = ledger.read(lambda tx: list(_Sites.of(repository).samples(tx, at or tx.now())))
     except LedgerUnavailable as problem:
         return without_ledger(problem)
-    own += [_BUILD, Sample(definitions.UP, (), 1), Sample(definitions.COLLECTED, (), found.at.timestamp())]
-    kept, folded = bounded(own, most - 1, _with_sla(repository))
+    kept, folded = bounded([*own, _BUILD, Sample(definitions.UP, (), 1)], most - 1, _with_sla(repository))
     return Collected(samples=(*kept, Sample(definitions.SERIES_FOLDED, (), folded)), folded=folded)
 
 
@@ -105,39 +102,58 @@ class _Sites:
             ),
         )
 
-    def samples(self, tx: Transaction, found: Overview) -> Iterator[Sample]:
+    def samples(self, tx: Transaction, at: datetime) -> Iterator[Sample]:
         """Yield the samples of all entities, and those of the installation."""
-        yield from self._entities()
-        yield Sample(definitions.SAFE_MODE, (), found.safe_mode.is_on)
-        for site in sorted({(row.entity, row.cluster) for row in found.rows if row.suspension is not None}):
-            yield Sample(definitions.SUSPENDED, site, 1)
-        for row in found.rows:
-            yield from _of_action(row, found.at)
-        yield from self._last_runs(tx, found.rows)
+        yield Sample(definitions.COLLECTED, (), at.timestamp())
+        yield Sample(definitions.SAFE_MODE, (), current_safe_mode(tx).is_on)
+        yield from self._entities(tx)
+        yield from self._successes(tx)
+        yield from self._other_runs(tx)
         yield from self._data(tx)
-        yield from self._runs(tx, found.rows)
-        yield from self._slas(tx, found.at)
+        yield from self._slas(tx, at)
         yield from self._alerts(tx)
-        yield from _outbox(tx, found.at)
+        yield from _outbox(tx, at)
 
-    def _entities(self) -> Iterator[Sample]:
+    def _entities(self, tx: Transaction) -> Iterator[Sample]:
         for name, entity in self.entities.items():
             domain = entity.domain if isinstance(entity, Process) else None
             labels = (name, str(entity.KIND), entity.owner or "", domain or "")
             yield Sample(definitions.ENTITY, labels, 1)
+        for each in suspensions(tx):
+            if each.entity in self.entities:
+                yield Sample(definitions.SUSPENDED, (each.entity, each.cluster), 1)
 
-    def _last_runs(self, tx: Transaction, rows: Sequence[OverviewRow]) -> Iterator[Sample]:
-        """Yield what the last runs have done that succeeded, as far as their actions count it."""
-        of_run = {row.last_success.run_id: row for row in rows if row.last_success is not None}
-        copies = [run_id for run_id, row in of_run.items() if row.life_cycle is LifeCycle.REPLICATION]
-        for run_id, counted in figures.copied(tx, copies).items():
-            labels = _subject(of_run[run_id])
-            yield Sample(definitions.RUN_BYTES, labels, counted.get("BYTESCOPIED", 0))
-            yield Sample(definitions.RUN_FILES, labels, counted.get("COPY", 0))
-        evictions = {run_id: row for run_id, row in of_run.items() if row.life_cycle is LifeCycle.EVICTION}
+    def _successes(self, tx: Transaction) -> Iterator[Sample]:
+        """Yield when each action succeeded last and how often, and what that run has done as far as it counts it."""
+        found = (each for each in figures.last_runs(tx) if self._knows(each.entity, each.cluster))
+        last = {each.run_id: each for each in {_subject(each): each for each in found}.values()}
+        succeeded: Counter[_Series] = Counter()
+        for each in last.values():
+            succeeded[each.entity, each.cluster, each.life_cycle.value, RunStatus.SUCCEEDED.value] += each.number
+            yield Sample(definitions.LAST_SUCCESS, _subject(each), each.ended_at.timestamp())
+            duration = _seconds(each.started_at or each.ended_at, each.ended_at)
+            yield Sample(definitions.RUN_DURATION, _subject(each), duration)
+        for labels, count in succeeded.items():
+            yield Sample(definitions.RUNS, labels, count)
+        for run_id, counted in figures.copied(tx, _of(last, LifeCycle.REPLICATION)).items():
+            yield Sample(definitions.RUN_BYTES, _subject(last[run_id]), counted.get("BYTESCOPIED", 0))
+            yield Sample(definitions.RUN_FILES, _subject(last[run_id]), counted.get("COPY", 0))
+        evictions = _of(last, LifeCycle.EVICTION)
         evicted = figures.evicted(tx, evictions)
-        for run_id, row in evictions.items():
-            yield Sample(definitions.EVICTED, (row.entity, row.cluster), evicted.get(run_id, 0))
+        for run_id in evictions:
+            yield Sample(definitions.EVICTED, (last[run_id].entity, last[run_id].cluster), evicted.get(run_id, 0))
+
+    def _other_runs(self, tx: Transaction) -> Iterator[Sample]:
+        for each in figures.run_counts(tx):
+            if self._knows(each.entity, each.cluster):
+                metric = definitions.RUNS if each.status.is_terminal else definitions.RUNS_OPEN
+                yield Sample(metric, (each.entity, each.cluster, each.life_cycle.value, each.status.value), each.number)
+        for wait in figures.lease_waits(tx):
+            if self._knows(wait.entity, wait.cluster):
+                yield Sample(definitions.LEASE_WAITS, (wait.entity, wait.cluster, wait.life_cycle.value), wait.number)
+
+    def _knows(self, entity: str, cluster: str) -> bool:
+        return (entity, cluster) in self.sites
 
     def _data(self, tx: Transaction) -> Iterator[Sample]:
         for data in figures.validated(tx, self.with_quality):
@@ -147,31 +163,13 @@ class _Sites:
             yield Sample(definitions.VALIDATED_FILES, site, data.files)
             yield Sample(definitions.VALIDATED_BYTES, site, data.bytes)
 
-    def _runs(self, tx: Transaction, rows: Sequence[OverviewRow]) -> Iterator[Sample]:
-        over: dict[_Series, int] = {
-            (row.entity, row.cluster, row.life_cycle.value, status.value): 0 for row in rows for status in _FROM_ZERO
-        }
-        for each in figures.run_counts(tx):
-            labels: _Series = (each.entity, each.cluster, each.life_cycle.value, each.status.value)
-            if (each.entity, each.cluster) not in self.sites:
-                continue
-            if each.status.is_terminal:
-                over[labels] = each.count
-            else:
-                yield Sample(definitions.RUNS_OPEN, labels, each.count)
-        for labels, count in over.items():
-            yield Sample(definitions.RUNS, labels, count)
-        for wait in figures.lease_waits(tx):
-            if (wait.entity, wait.cluster) in self.sites:
-                yield Sample(definitions.LEASE_WAITS, (wait.entity, wait.cluster, wait.life_cycle.value), wait.count)
-
     def _slas(self, tx: Transaction, at: datetime) -> Iterator[Sample]:
         """Yield what is open of each entity with an SLA, 0 where nothing is."""
         found = {(each.entity, each.cluster): each for each in figures.open_instances(tx)}
         for site in self.with_sla:
             each = found.get(site)
             since = at if each is None or each.late_since is None else each.late_since
-            yield Sample(definitions.INSTANCES_OPEN, site, 0 if each is None else each.count)
+            yield Sample(definitions.INSTANCES_OPEN, site, 0 if each is None else each.number)
             yield Sample(definitions.INSTANCES_LATE, site, 0 if each is None else each.late)
             yield Sample(definitions.BEHIND, site, _seconds(since, at))
         last = figures.last_pass(tx)
@@ -186,23 +184,20 @@ class _Sites:
                 yield Sample(definitions.MISSED, (*site, level), count)
         counted: dict[_Series, int] = {}
         for each in figures.open_alerts(tx):
-            entity = each.entity if (each.entity, each.cluster) in self.sites else ""
+            entity = each.entity if self._knows(each.entity, each.cluster) else ""
             labels: _Series = (entity, each.cluster, each.kind.value, each.level.value)
-            counted[labels] = counted.get(labels, 0) + each.count
+            counted[labels] = counted.get(labels, 0) + each.number
         for labels, count in counted.items():
             yield Sample(definitions.ALERTS_OPEN, labels, count)
 
 
-def _of_action(row: OverviewRow, at: datetime) -> Iterator[Sample]:
-    labels, last = _subject(row), row.last_success
-    yield Sample(definitions.STALE, labels, 0 if row.stale_since is None else _seconds(row.stale_since, at))
-    if last is not None and last.ended_at is not None:
-        yield Sample(definitions.LAST_SUCCESS, labels, last.ended_at.timestamp())
-        yield Sample(definitions.RUN_DURATION, labels, _seconds(last.started_at or last.ended_at, last.ended_at))
+def _subject(last: figures.LastRun) -> _Series:
+    return (last.entity, last.cluster, last.life_cycle.value, last.counterpart)
 
 
-def _subject(row: OverviewRow) -> _Series:
-    return (row.entity, row.cluster, row.life_cycle.value, row.counterpart)
+def _of(last: Mapping[int, figures.LastRun], life_cycle: LifeCycle) -> list[int]:
+    """Return the numbers of the runs of a life cycle."""
+    return [run_id for run_id, each in last.items() if each.life_cycle is life_cycle]
 
 
 def _outbox(tx: Transaction, at: datetime) -> Iterator[Sample]:

@@ -65,24 +65,6 @@ LAST_SUCCESS = MetricDefinition(
     fold=Fold.MIN,
     unit="dateTimeAsIso",
 )
-STALE = MetricDefinition(
-    name="feedctl_stale_seconds",
-    help="Time since which an action should have succeeded again; 0: it is not stale.",
-    labels=_SUBJECT,
-    fold=Fold.MAX,
-    unit="s",
-    panel="Stale for",
-    rules=(
-        PrometheusRule(
-            name="FeedctlActionStale",
-            condition="$METRIC > 0",
-            lasting="15m",
-            severity="warning",
-            summary="{{ $labels.action }} of {{ $labels.entity }} on {{ $labels.cluster }} has not succeeded in time",
-            todo="feedctl status --stale",
-        ),
-    ),
-)
 RUN_DURATION = MetricDefinition(
     name="feedctl_run_duration_seconds",
     help="Duration of the run that succeeded last.",
@@ -127,7 +109,7 @@ RUNS = MetricDefinition(
     help="Runs that are over, by status; each attempt counts, a skipped instance once.",
     labels=(*_ACTION, "status"),
     type=MetricType.COUNTER,
-    panel="Runs per minute",
+    panel="Runs per hour",
     rules=(
         PrometheusRule(
             name="FeedctlRunsFailing",
@@ -280,7 +262,6 @@ METRICS = (
     SAFE_MODE,
     SUSPENDED,
     LAST_SUCCESS,
-    STALE,
     RUN_DURATION,
     RUN_BYTES,
     RUN_FILES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from toolkit.metrics.metric import Fold, MetricDefinition
 
@@ -15,8 +15,7 @@ OTHER = "other"
 _FOLDED: dict[Fold, Callable[[Iterable[float]], float]] = {Fold.SUM: sum, Fold.MAX: max, Fold.MIN: min}
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """Value of one time series.
 
     Attributes:
@@ -74,8 +73,7 @@ def _folded(samples: Iterable[Sample]) -> list[Sample]:
         if each.metric.fold is not Fold.NONE:
             groups.setdefault(_other_key(each), []).append(each)
     return [
-        replace(
-            group[0],
+        group[0]._replace(
             labels=(OTHER, *group[0].labels[1:]),
             value=_FOLDED[group[0].metric.fold](each.value for each in group),
         )

@@ -32,7 +32,7 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
     (
         "the last success",
         lambda tx: queries.last_success(tx, [_SUBJECT]),
-        "ix_run_succeeded (entity=? AND life_cycle=? AND cluster=?)",
+        "ix_run_succeeded (entity=? AND life_cycle=? AND cluster=? AND counterpart=?)",
         "Scan Backward using ix_run_succeeded",
     ),
     (

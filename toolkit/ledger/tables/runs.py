@@ -63,7 +63,9 @@ run = sa.Table(
         "uq_run_queue_job", "process_id", "mode", where=f"mode = 'queue' AND {_ACTIVE} AND started_at IS NOT NULL"
     ),
     partial_index("ix_run_open", "entity", "status", where=_OPEN),
-    partial_index("ix_run_succeeded", "entity", "life_cycle", "cluster", "ended_at", where="status = 'succeeded'"),
+    partial_index(  # has all that metrics count
+        "ix_run_succeeded", "entity", "life_cycle", "cluster", "counterpart", "ended_at", where="status = 'succeeded'"
+    ),
     partial_index(  # counts what has succeeded without looking at a single row
         "ix_run_succeeded_key", "entity", "life_cycle", "cluster", "instance_key", where="status = 'succeeded'"
     ),
