@@ -16,7 +16,7 @@ from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.errors import HELD_BY
 from toolkit.ledger.runs.queries import FAILURES, OPEN, is_newest
-from toolkit.ledger.tables import alert, item, outbox, outbox_channel, run, sla_instance, sla_window, verdict
+from toolkit.ledger.tables import alert, item, outbox, outbox_channel, run, sla_instance, verdict
 from toolkit.ledger.vocabulary import (
     AlertKind,
     AlertLevel,
@@ -207,12 +207,6 @@ def open_instances(tx: Transaction) -> Iterator[OpenInstances]:
     counted = sa.select(*site, _NUMBER, late, sa.func.min(_LATE_SINCE).label("late_since"))
     expected = counted.where(sla_instance.c.state != SlaState.EXEMPT).group_by(*site)
     return map(OpenInstances._make, tx.execute(expected))
-
-
-def last_pass(tx: Transaction) -> datetime | None:
-    """Return the time of the newest pass of the monitor; None: there was none."""
-    found: datetime | None = tx.execute(sa.select(sa.func.max(sla_window.c.looked_at))).scalar()
-    return found
 
 
 def open_alerts(tx: Transaction) -> Iterator[AlertCount]:

@@ -11,6 +11,7 @@ from toolkit import __version__
 from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
 from toolkit.ledger import metrics as figures
+from toolkit.ledger import sla
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.ledger.state.start_check import current_safe_mode, suspensions
@@ -172,7 +173,7 @@ class _Sites:
             yield Sample(definitions.INSTANCES_OPEN, site, 0 if each is None else each.number)
             yield Sample(definitions.INSTANCES_LATE, site, 0 if each is None else each.late)
             yield Sample(definitions.BEHIND, site, _seconds(since, at))
-        last = figures.last_pass(tx)
+        last = sla.looked_at(tx)
         if last is not None:
             yield Sample(definitions.MONITOR_PASS, (), last.timestamp())
 

@@ -15,11 +15,12 @@ from tests.unit.management.repo import FILES
 from tests.unit.management.runs import eviction, execution
 from toolkit.el import parse_instant
 from toolkit.entities import Repository
+from toolkit.ledger import sla
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.tables import alert, item, outbox, outbox_channel, sla_instance, sla_window
+from toolkit.ledger.tables import alert, item, outbox, outbox_channel, sla_instance
 from toolkit.ledger.vocabulary import (
     AlertKind,
     AlertLevel,
@@ -202,10 +203,7 @@ def test_a_process_that_started_in_time_is_behind_since_it_should_have_ended(led
 
 
 def test_the_newest_pass_of_the_monitor_has_a_time(ledger: Ledger) -> None:
-    for minutes, entity in ((3, "count_job"), (1, "other_job")):
-        looked_at = NOW - timedelta(minutes=minutes)
-        site = {"subject": SlaSubject.PROCESS, "entity": entity, "cluster": "primary"}
-        insert(ledger, sla_window, **site, next_key="2026", looked_at=looked_at, event_sequence=0)
+    ledger.write(lambda tx: sla.lock_position(tx, NOW - timedelta(minutes=1)))
     assert series(ledger, definitions.MONITOR_PASS) == {(): NOW.timestamp() - 60}
 
 
