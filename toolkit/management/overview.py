@@ -103,20 +103,28 @@ class Overview:
         """Rows without a success within their cadence."""
         return tuple(row for row in self.rows if row.stale_since is not None)
 
+    @property
+    def needs_attention(self) -> bool:
+        """True if an action is stale, or a hold is old."""
+        return bool(self.stale or self.old_holds)
 
-def overview(ledger: Ledger, repository: Repository, at: datetime | None = None) -> Overview:
+
+def overview(
+    ledger: Ledger, repository: Repository, at: datetime | None = None, names: Collection[str] | None = None
+) -> Overview:
     """Return the state of each retention, replication and process on the clusters that the environment may act on.
 
     Args:
         ledger: of the runs.
         repository: all entities.
         at: what is due by then counts; None: now, by the database's clock.
+        names: only of these entities; None: of all.
 
     Raises:
         LedgerUnavailable: the ledger cannot be read now.
     """
-    watched = tuple(watched_actions(repository))
-    return ledger.read(lambda tx: _overview(tx, watched, repository, at))
+    watched = tuple(each for each in watched_actions(repository) if names is None or each.subject.entity in names)
+    return ledger.read(lambda tx: overview_in(tx, watched, repository, at, names))
 
 
 def watched_actions(repository: Repository) -> Iterator[Watched]:
@@ -155,8 +163,15 @@ def _replications(feed: Feed, clusters: tuple[str, ...]) -> Iterator[Watched]:
         )
 
 
-def _overview(tx: Transaction, watched: Sequence[Watched], repository: Repository, at: datetime | None) -> Overview:
-    holds = tuple(holds_in(tx, repository.holds))
+def overview_in(
+    tx: Transaction,
+    watched: Sequence[Watched],
+    repository: Repository,
+    at: datetime | None,
+    names: Collection[str] | None,
+) -> Overview:
+    """Do as `overview`, of these actions, in a transaction."""
+    holds = tuple(each for each in holds_in(tx, repository.holds) if names is None or each.hold.feed in names)
     known = _Known.of(tx, watched, holds, at or tx.now())
     looked_at = {(each.subject.entity, each.subject.cluster) for each in watched}
     set_before = horizon(known.at, repository.settings.hold_reminder, "UTC")

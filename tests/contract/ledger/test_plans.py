@@ -9,9 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger.samples import key
+from tests.databases.ledgers import START
 from toolkit.ledger import events
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.runs import items, queries, status
+from toolkit.ledger.runs import items, queries, recent, status
 from toolkit.ledger.runs.queries import RunFilter, RunOrder, Subject
 from toolkit.ledger.vocabulary import LifeCycle
 
@@ -40,6 +41,12 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
         lambda tx: items.unsettled(tx, LifeCycle.EVICTION, "clicks", "primary"),
         "item USING INDEX ix_item_intended",
         "using ix_item_intended",
+    ),
+    (
+        "failures of a day",
+        lambda tx: recent.failures_by_site(tx, START),
+        "ix_run_failed_at (ended_at>?)",
+        "ix_run_failed_at",
     ),
     ("open requests", lambda tx: status.open_requests(tx, [1, 2]), "ix_request_open (run_id=?)", "ix_request_open"),
     ("new events", lambda tx: events.after(tx, 7), "PRIMARY KEY (rowid>?)", "using pk_event"),

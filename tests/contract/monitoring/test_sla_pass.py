@@ -128,7 +128,9 @@ def test_nothing_is_expected_of_an_instance_on_hold(ledger: Ledger) -> None:
 
 def test_days_off_of_a_calendar_are_not_expected(ledger: Ledger) -> None:
     more = 'sla: {deadline: {cron: "0 9 * * *", calendar: business, after: days(1)}}'
-    daily = repo(feed(more=more, frequency="days(1)"), process(), {"calendars/business.yaml": "description: working days\n"})
+    daily = repo(
+        feed(more=more, frequency="days(1)"), process(), {"calendars/business.yaml": "description: working days\n"}
+    )
     world = World(ledger).watch(daily, at(-3 * 1440), *minutes_of(0, 3 * 1440, 60))
     due = ["02 09 02-27", "03 09 03-02", "26 09 02-25", "27 09 02-26"]  # 28 February is a Saturday
     assert [f"{line[:5]} {line[33:38]}" for line in world.alerts()] == due

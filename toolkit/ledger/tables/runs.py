@@ -69,6 +69,7 @@ run = sa.Table(
     partial_index(  # counts what has succeeded without looking at a single row
         "ix_run_succeeded_key", "entity", "life_cycle", "cluster", "instance_key", where="status = 'succeeded'"
     ),
+    partial_index("ix_run_failed_at", "ended_at", where=_FAILED),  # what failed of late, in a history of any length
     partial_index("ix_run_failed", "entity", "life_cycle", "cluster", "instance_key", where=_FAILED),
     partial_index(  # finds what is to be looked at again in a history of any length
         "ix_run_skipped", "entity", "life_cycle", "cluster", "instance_key", "attempt", where="status = 'skipped'"
