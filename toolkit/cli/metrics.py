@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MetricsFormat(StrEnum):
-    """The values of `--format`: those of `ExpositionFormat`, whose module takes longer to load than `--help`."""
+    """The values of `--output`: those of `ExpositionFormat`, whose module takes longer to load than `--help`."""
 
     TEXT = "text"
     """Prometheus' own."""
@@ -35,7 +35,7 @@ def metrics(
             "--textfile", metavar="FILE", help="Replace this file, for the textfile collector. Default: print them."
         ),
     ] = None,
-    form: Annotated[MetricsFormat, typer.Option("--format", help="The format of the text.")] = MetricsFormat.TEXT,
+    form: Annotated[MetricsFormat, typer.Option("--output", help="The format of the text.")] = MetricsFormat.TEXT,
     push: Annotated[
         bool, typer.Option("--push", help="Send them to the servers in `monitoring.metrics` of repo.yaml.")
     ] = False,

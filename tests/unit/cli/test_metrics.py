@@ -44,7 +44,7 @@ def test_the_time_of_the_collection_is_the_one_that_is_given(feedctl: Feedctl) -
 
 @pytest.mark.usefixtures("repo", "cli_ledger")
 def test_openmetrics_ends_with_its_mark(feedctl: Feedctl) -> None:
-    assert feedctl("metrics", "--format", "openmetrics").out.endswith("# EOF\n")
+    assert feedctl("metrics", "--output", "openmetrics").out.endswith("# EOF\n")
 
 
 @pytest.mark.usefixtures("repo", "cli_ledger")
