@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.samples import key
 from tests.databases.ledgers import START
-from toolkit.ledger import events
+from toolkit.ledger import events, metrics
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.runs import items, queries, recent, status
 from toolkit.ledger.runs.queries import RunFilter, RunOrder, Subject
@@ -56,6 +56,45 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
         "ix_event_instance (feed=? AND cluster=? AND instance_key=?)",
         "ix_event_instance",
     ),
+    (
+        "successes, counted",
+        lambda tx: list(metrics.last_runs(tx)),
+        "SCAN run USING COVERING INDEX ix_run_succeeded",
+        "Index Only Scan using ix_run_succeeded on run",
+    ),
+    (
+        "skipped runs, counted",
+        lambda tx: list(metrics.run_counts(tx)),
+        "SCAN run USING COVERING INDEX ix_run_skipped",
+        "Index Only Scan using ix_run_skipped on run",
+    ),
+    (
+        "failed runs, counted",
+        lambda tx: list(metrics.run_counts(tx)),
+        "USING INDEX ix_run_failed",
+        "using ix_run_failed",
+    ),
+    ("open runs, counted", lambda tx: list(metrics.run_counts(tx)), "USING INDEX ix_run_open", "using ix_run_open"),
+    (
+        "waits for leases",
+        lambda tx: list(metrics.lease_waits(tx)),
+        "SCAN run USING INDEX ix_run_skipped",
+        "using ix_run_skipped on run",
+    ),
+    (
+        "the newest validated data",
+        lambda tx: list(metrics.validated(tx, [("clicks", "primary")])),
+        "ix_verdict_instance (feed=? AND cluster=?)",
+        "Scan Backward using ix_verdict_instance",
+    ),
+    (
+        "evicted instances",
+        lambda tx: metrics.evicted(tx, [1, 2]),
+        "sqlite_autoindex_item_1 (run_id=?)",
+        "using pk_item",
+    ),
+    ("open alerts", lambda tx: list(metrics.open_alerts(tx)), "ix_alert_closed (closed_at=?)", "uq_alert_open"),
+    ("messages that wait", lambda tx: list(metrics.channels(tx)), "ix_outbox_waiting", "ix_outbox_waiting"),
 ]
 
 
