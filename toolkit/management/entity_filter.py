@@ -1,4 +1,4 @@
-"""Filter of feeds and processes by owner, tags, pipelines and domains."""
+"""Filter of feeds, processes and datasets by owner, tags, pipelines and domains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from toolkit.entities.repository import Repository
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityFilter:
-    """Filter of feeds and processes; a field that is not given does not restrict.
+    """Filter of feeds, processes and datasets; a field that is not given does not restrict.
+
+    Datasets have only an owner, so that each other restriction leaves them out.
 
     Attributes:
         owner: of this owner.
@@ -31,10 +33,12 @@ class EntityFilter:
         return self == EntityFilter()
 
     def names(self, repository: Repository) -> frozenset[str]:
-        """Return the names of the feeds and processes that it takes."""
+        """Return the names of the feeds and processes that it takes, and the URIs of datasets."""
         pipelines, domains = _pipelines(repository), _domains(repository)
         entities: list[Feed | Process] = [*repository.feeds.values(), *repository.processes.values()]
-        return frozenset(
+        takes_datasets = not (self.tags or self.pipelines or self.domains)
+        datasets = (uri for uri, each in repository.datasets.items() if self.owner in {None, each.owner})
+        return frozenset(datasets if takes_datasets else ()) | frozenset(
             each.name
             for each in entities
             if self._takes(each)

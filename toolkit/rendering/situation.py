@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
+from toolkit.el import format_instant
 from toolkit.ledger.errors import moment
 from toolkit.ledger.vocabulary import AlertLevel, RunStatus
 from toolkit.printable import on_one_line
@@ -150,7 +151,7 @@ def _summary(found: Situation) -> Iterator[str]:
         yield safe_mode_line(overview.safe_mode)
     late = found.total("late")
     yield (
-        f"{overview_document(overview)['time']}: {found.running.total:,} running, {found.waiting.total:,} waiting, "
+        f"{format_instant(overview.at.replace(second=0, microsecond=0))}: {found.running.total:,} running, {found.waiting.total:,} waiting, "
         f"{late:,} late, {found.alerts.total - late:,} other alerts, {found.failures.total:,} failed in 24 hours, "
         f"{len(overview.stale):,} stale"
     )

@@ -9,7 +9,8 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.samples import begun, changed, key
 from tests.contract.ledger.test_recent_runs import add_alert
-from tests.unit.management.repo import repo
+from tests.unit.entities.config_repo import repository
+from tests.unit.management.repo import FILES, repo
 from tests.unit.management.runs import execution
 from toolkit.el import Frequency, Unit, parse_instant
 from toolkit.ledger.database import Ledger
@@ -132,3 +133,11 @@ def test_no_alert_is_good_news_only_while_the_monitor_runs(sqlite_ledger: Ledger
 def test_a_filter_takes_all_or_what_matches(wanted: EntityFilter, expected: set[str]) -> None:
     assert wanted.names(repo()) == expected
     assert wanted.takes_all is bool(expected)
+
+
+def test_a_dataset_has_an_owner_and_no_pipeline() -> None:
+    uri = "https://example.com/rates"
+    settings = f"name: web\nenvironments: [dev]\ndatasets: [{{uri: {uri}, owner: bank@example.com}}]\n"
+    loaded = repository({**FILES, "repo.yaml": settings})
+    assert EntityFilter(owner="bank@example.com").names(loaded) == {uri}
+    assert uri not in EntityFilter(owner="bank@example.com", pipelines=("web",)).names(loaded)
