@@ -65,6 +65,14 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "verify",
         "Read the files of a target again and compare them with what was copied; exit code 4: something differs.",
     ),
+    "monitor": CommandEntry(
+        "monitor",
+        "monitor",
+        "Look for late data and failures, record and tell them; exit code 4: something is unknown or not delivered.",
+    ),
+    "sla": CommandEntry(
+        "sla", "app", "Show what is expected by SLAs, what was late and how far entities are behind, and explain why."
+    ),
     "lint": CommandEntry(
         "lint",
         "lint",

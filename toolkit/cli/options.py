@@ -29,13 +29,18 @@ ClusterName = Annotated[
 OutputAs = Annotated[OutputFormat, typer.Option("--output", help="The format of the result.")]
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document, with the version of its schema first."""
+def json_text(document: Mapping[str, object]) -> str:
+    """Return one JSON document as lines, with the version of its schema first."""
     from toolkit.result import SCHEMA_VERSION
 
     # Not json.dump: it writes each word by itself, which takes longer than all else for a long list.
     text = json.dumps({"schema_version": SCHEMA_VERSION, **document}, indent=2, ensure_ascii=False)
-    sys.stdout.write(f"{text}\n")
+    return f"{text}\n"
+
+
+def print_json(document: Mapping[str, object]) -> None:
+    """Print one JSON document, with the version of its schema first."""
+    sys.stdout.write(json_text(document))
 
 
 def print_answer(output: OutputFormat, document: Mapping[str, object], *lines: str) -> None:

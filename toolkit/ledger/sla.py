@@ -17,6 +17,8 @@ from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus, SlaState,
 
 CONSUMER = "monitor"
 """Name under which the monitor reads events; the lock on its cursor keeps a second pass waiting."""
+LATE_STATES = (SlaState.LATE, SlaState.MISSING, SlaState.EMPTY, SlaState.UNKNOWN)
+"""States of instances that are behind; of an unknown one nobody knows that it is not."""
 _PAGE = 5_000
 _KEYS = 200
 
@@ -272,6 +274,94 @@ def events_of(
         for each in tx.rows(SlaEvent, wanted.order_by(event.c.sequence)):
             found.setdefault((each.feed, each.cluster, each.instance_key), []).append(each)
     return found
+
+
+def events_between(
+    tx: Transaction, feed: str, cluster: str, keys: tuple[str, str], until: datetime
+) -> dict[str, list[SlaEvent]]:
+    """Return the events of the instances of a feed up to a time, in their order, by instance key.
+
+    Args:
+        tx: the transaction.
+        feed: name.
+        cluster: where.
+        keys: the first instance key and the last.
+        until: later events do not count.
+    """
+    of_it = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key.between(*keys))
+    found: dict[str, list[SlaEvent]] = {}
+    wanted = sa.select(*_EVENT).where(*of_it, event.c.recorded_at <= until).order_by(event.c.sequence)
+    for each in tx.rows(SlaEvent, wanted):
+        found.setdefault(each.instance_key, []).append(each)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlaBacklog:
+    """Instances of a series that are not there.
+
+    Attributes:
+        key: the series.
+        open: number of instances that are expected and not there, late or not.
+        late: number of those that have missed a limit, or of which nothing is known.
+        oldest: the oldest of the late instances; empty: there is none.
+        behind_since: the first limit that one of them has missed; None: there is none.
+    """
+
+    key: SlaKey
+    open: int = 0
+    late: int = 0
+    oldest: str = ""
+    behind_since: datetime | None = None
+
+
+def backlog(tx: Transaction) -> list[SlaBacklog]:
+    """Return the backlog of each series, also of those that have none, by key."""
+    late = sla_instance.c.state.in_(LATE_STATES)
+    limit = sa.func.coalesce(sla_instance.c.low_at, sla_instance.c.high_at)
+    counted = (
+        sa.select(
+            *_INSTANCE[:3],
+            sa.func.sum(sa.case((sla_instance.c.state != SlaState.EXEMPT, 1), else_=0)),
+            sa.func.sum(sa.case((late, 1), else_=0)),
+            sa.func.min(sa.case((late, sla_instance.c.instance_key))),
+            sa.func.min(sa.case((late, limit)), type_=sla_instance.c.high_at.type),
+        )
+        .group_by(*_INSTANCE[:3])
+        .order_by(*_INSTANCE[:3])
+    )
+    found = {
+        SlaKey(*row[:3]): SlaBacklog(
+            key=SlaKey(*row[:3]), open=row[3], late=row[4], oldest=row[5] or "", behind_since=row[6]
+        )
+        for row in tx.execute(counted)
+    }
+    return [found.get(key, SlaBacklog(key=key)) for key in sorted(windows(tx))]
+
+
+def listed(
+    tx: Transaction, *, entity: str | None, cluster: str | None, states: Collection[SlaState], limit: int
+) -> list[ExpectedInstance]:
+    """Return expected instances, the oldest limits first.
+
+    Args:
+        tx: the transaction.
+        entity: only of it; None: of all.
+        cluster: only there; None: everywhere.
+        states: only these; none: all.
+        limit: at most so many.
+    """
+    where: list[sa.ColumnElement[bool]] = []
+    if entity is not None:
+        where.append(sla_instance.c.entity == entity)
+    if cluster is not None:
+        where.append(sla_instance.c.cluster == cluster)
+    if states:
+        where.append(sla_instance.c.state.in_(sorted(states)))
+    first = sa.func.coalesce(sla_instance.c.low_at, sla_instance.c.high_at)
+    return list(
+        tx.rows(ExpectedInstance, sa.select(sla_instance).where(*where).order_by(first, *_INSTANCE).limit(limit))
+    )
 
 
 def last_update(tx: Transaction, dataset: str, kinds: Collection[EventKind], until: datetime) -> datetime | None:

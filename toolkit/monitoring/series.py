@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from typing_extensions import override
 
@@ -107,6 +107,11 @@ class FeedSeries(SlaSeries):
         """True if an instance with too little data does not count as available."""
         return self.sla.min_rows is not None or self.sla.min_bytes is not None
 
+    @property
+    def may_look(self) -> bool:
+        """True if storage may have to be asked."""
+        return self.has_least_size or self.is_looked_at
+
     @cached_property
     def is_looked_at(self) -> bool:
         """True if storage tells what is there: no process, copy or ingest of the config repo writes the feed."""
@@ -168,6 +173,15 @@ class WatchedSeries:
     problems: tuple[str, ...] = ()
     allows: Callable[[str], bool] = field(repr=False, default=lambda _: True)
     holds: tuple[Hold, ...] = ()
+
+    def only(self, entity: str | None, cluster: str | None) -> Self:
+        """Return the series of an entity, on a cluster; None: of all, on all."""
+        found = {
+            key: each
+            for key, each in self.by_key.items()
+            if entity in (None, key.entity) and cluster in (None, key.cluster)
+        }
+        return replace(self, by_key=found)
 
 
 def watched_series(repository: Repository) -> WatchedSeries:

@@ -65,16 +65,39 @@ def move_window(
     return WindowMove(window=window, new=new, is_changed=is_changed)
 
 
+def expected_row(series: SlaSeries, instant: datetime) -> ExpectedInstance | None:
+    """Return the row of an instance that is expected for the first time; None: it is not expected.
+
+    Those on days off, or without a moment, are not.
+    """
+    if series.is_day_off(instant):
+        return None
+    try:
+        moments = series.moments(instant)
+    except UNMEASURED:
+        return None
+    return _row(series, format_instant(instant), instant, moments, "nothing is known of it yet")
+
+
+def expected_again(series: SlaSeries, instance_key: str, since: datetime) -> ExpectedInstance | None:
+    """Return the row of an instance that was there and was retracted; None: it is not expected.
+
+    Args:
+        series: its series.
+        instance_key: of an instance that was expected before.
+        since: a time at which it was there.
+    """
+    instant = parse_instant(instance_key)
+    row = expected_row(series, instant) if instant in series.sequence else None
+    return None if row is None else replace(row, since=since, evidence="events of the ledger")
+
+
 def _expected(series: SlaSeries, first: datetime, now: datetime) -> Iterator[ExpectedInstance]:
-    """Yield the instances of [first, now]; those on days off, or without a moment, are not expected."""
+    """Yield the instances of [first, now] that are expected."""
     for instant in series.sequence.between(first, now + _MINUTE):
-        if series.is_day_off(instant):
-            continue
-        try:
-            moments = series.moments(instant)
-        except UNMEASURED:
-            continue
-        yield _row(series, format_instant(instant), instant, moments, "nothing is known of it yet")
+        row = expected_row(series, instant)
+        if row is not None:
+            yield row
 
 
 def _new_dataset(series: DatasetSeries, now: datetime, updated_at: datetime | None) -> WindowMove:
@@ -104,21 +127,3 @@ def _row(series: SlaSeries, key: str, since: datetime, moments: SlaMoments, text
         evidence=text,
         next_at=min((each for each in (moments.low_at, moments.high_at) if each is not None), default=None),
     )
-
-
-def expected_again(series: SlaSeries, instance_key: str, since: datetime) -> ExpectedInstance | None:
-    """Return the row of an instance that was there and was retracted; None: it is not expected.
-
-    Args:
-        series: its series.
-        instance_key: of an instance that was expected before.
-        since: a time at which it was there.
-    """
-    instant = parse_instant(instance_key)
-    if instant not in series.sequence or series.is_day_off(instant):
-        return None
-    try:
-        moments = series.moments(instant)
-    except UNMEASURED:
-        return None
-    return _row(series, instance_key, since, moments, "events of the ledger")

@@ -149,9 +149,9 @@ def _summary(found: Situation) -> Iterator[str]:
     overview = found.overview
     if overview.safe_mode.is_on:
         yield safe_mode_line(overview.safe_mode)
-    late = found.total("late")
+    late, at = found.total("late"), format_instant(overview.at.replace(second=0, microsecond=0))
     yield (
-        f"{format_instant(overview.at.replace(second=0, microsecond=0))}: {found.running.total:,} running, {found.waiting.total:,} waiting, "
+        f"{at}: {found.running.total:,} running, {found.waiting.total:,} waiting, "
         f"{late:,} late, {found.alerts.total - late:,} other alerts, {found.failures.total:,} failed in 24 hours, "
         f"{len(overview.stale):,} stale"
     )

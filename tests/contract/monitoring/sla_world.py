@@ -16,11 +16,11 @@ from toolkit.ledger import alerts, events, sla
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.state import start_check
-from toolkit.ledger.tables import alert, run
+from toolkit.ledger.tables import alert, run, sla_instance
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 from toolkit.monitoring.alert_changes import alert_changes
-from toolkit.monitoring.evidence import InstanceLook
-from toolkit.monitoring.series import FeedSeries, WatchedSeries, watched_series
+from toolkit.monitoring.evidence import InstanceLook, Looks
+from toolkit.monitoring.series import WatchedSeries, watched_series
 from toolkit.monitoring.sla_pass import NOT_EXPECTED, SlaChanges, decide_slas, record_slas
 
 START = parse_instant("2026-03-01T00:00Z")
@@ -69,7 +69,7 @@ def repo(*files: Mapping[str, str], settings: str = "") -> Repository:
 
 
 @dataclass(frozen=True, order=True)
-class Deed:
+class TimedAction:
     """Something that happens to data, a run or an entity at a time."""
 
     time: datetime
@@ -79,18 +79,18 @@ class Deed:
 
 def event(
     minutes: float, instance: str, kind: str = "available", name: str = "clicks", extra: str | None = None
-) -> Deed:
+) -> TimedAction:
     """An event of an instance of a feed."""
     new = NewEvent(kind=EventKind(kind), feed=name, cluster="primary", instance_key=instance, extra=extra)
-    return Deed(at(minutes), 0, lambda tx: events.append(tx, [new]))
+    return TimedAction(at(minutes), 0, lambda tx: events.append(tx, [new]))
 
 
-def update(minutes: float, uri: str) -> Deed:
+def update(minutes: float, uri: str) -> TimedAction:
     """An update of a dataset."""
-    return Deed(at(minutes), 0, lambda tx: events.append(tx, [NewEvent(kind=EventKind.UPDATED, dataset=uri)]))
+    return TimedAction(at(minutes), 0, lambda tx: events.append(tx, [NewEvent(kind=EventKind.UPDATED, dataset=uri)]))
 
 
-def started(minutes: float, instance: str, name: str = "make_clicks") -> Deed:
+def started(minutes: float, instance: str, name: str = "make_clicks") -> TimedAction:
     """The start of an attempt of a process."""
     values = {
         "life_cycle": LifeCycle.EXECUTION,
@@ -105,23 +105,25 @@ def started(minutes: float, instance: str, name: str = "make_clicks") -> Deed:
         "created_at": at(minutes),
         "started_at": at(minutes),
     }
-    return Deed(at(minutes), 1, lambda tx: tx.insert(run, **values))
+    return TimedAction(at(minutes), 1, lambda tx: tx.insert(run, **values))
 
 
-def ended(minutes: float, instance: str, name: str = "make_clicks", status: str = "succeeded") -> Deed:
+def ended(minutes: float, instance: str, name: str = "make_clicks", status: str = "succeeded") -> TimedAction:
     """The end of the attempt."""
     of_it = sa.update(run).where(run.c.entity == name, run.c.instance_key == instance)
-    return Deed(at(minutes), 2, lambda tx: tx.execute(of_it.values(status=RunStatus(status), ended_at=at(minutes))))
+    return TimedAction(
+        at(minutes), 2, lambda tx: tx.execute(of_it.values(status=RunStatus(status), ended_at=at(minutes)))
+    )
 
 
-def suspended(minutes: float, name: str = "clicks") -> Deed:
+def suspended(minutes: float, name: str = "clicks") -> TimedAction:
     """A suspension."""
-    return Deed(at(minutes), 3, lambda tx: start_check.suspend(tx, name, None, "ada", "repair"))
+    return TimedAction(at(minutes), 3, lambda tx: start_check.suspend(tx, name, None, "ada", "repair"))
 
 
-def resumed(minutes: float, name: str = "clicks") -> Deed:
+def resumed(minutes: float, name: str = "clicks") -> TimedAction:
     """The end of a suspension."""
-    return Deed(at(minutes), 4, lambda tx: start_check.resume(tx, name, None, "ada"))
+    return TimedAction(at(minutes), 4, lambda tx: start_check.resume(tx, name, None, "ada"))
 
 
 Store = Mapping[str, InstanceLook]
@@ -131,10 +133,10 @@ Store = Mapping[str, InstanceLook]
 class World:
     """A ledger whose clock is moved by hand, and passes over it."""
 
-    def __init__(self, ledger: Ledger, deeds: Iterable[Deed] = ()) -> None:
+    def __init__(self, ledger: Ledger, actions: Iterable[TimedAction] = ()) -> None:
         self.clock = HandClock(START)
         self.ledger = replace(ledger, clock=self.clock)
-        self.deeds = sorted(deeds, key=lambda each: (each.time, each.number))
+        self.actions = sorted(actions, key=lambda each: (each.time, each.number))
         self.store: Callable[[datetime], Store] = lambda _: {}
         self.last: SlaChanges | None = None
 
@@ -143,20 +145,23 @@ class World:
         watched = watched_series(found) if isinstance(found, Repository) else found
         for time in times:
             self._happen(time)
-            wanted = self.ledger.read(lambda tx, time=time: decide_slas(tx, watched, time, {}).looks)  # type: ignore[misc]
-            looks = {
-                (series.key, key): self.store(time).get(key, InstanceLook())
-                for series, instants in wanted
-                for key in map(_text, instants)
-            }
-            self.last = self.ledger.write(lambda tx, time=time, looks=looks: _pass(tx, watched, time, looks))  # type: ignore[misc]
+            self.last = self._pass(watched, time)
         return self
 
+    def _pass(self, watched: WatchedSeries, time: datetime) -> SlaChanges:
+        wanted = self.ledger.read(lambda tx: decide_slas(tx, watched, time, {}).looks)
+        looks = {
+            (series.key, key): self.store(time).get(key, InstanceLook())
+            for series, instants in wanted
+            for key in map(_text, instants)
+        }
+        return self.ledger.write(lambda tx: _pass(tx, watched, time, looks))
+
     def _happen(self, until: datetime) -> None:
-        while self.deeds and self.deeds[0].time <= until:
-            deed = self.deeds.pop(0)
-            self.clock.now = deed.time
-            self.ledger.write(deed.do)
+        while self.actions and self.actions[0].time <= until:
+            action = self.actions.pop(0)
+            self.clock.now = action.time
+            self.ledger.write(action.do)
         self.clock.now = until
 
     def alerts(self) -> list[str]:
@@ -166,13 +171,13 @@ class World:
 
     def states(self) -> dict[str, str]:
         """Return the states of the instances that are expected, by entity and instance."""
-        rows = self.ledger.read(lambda tx: tx.execute(sa.select(sla.sla_instance)).mappings().all())
+        rows = self.ledger.read(lambda tx: tx.execute(sa.select(sla_instance)).mappings().all())
         return {f"{each['entity']} {each['instance_key']}".strip(): str(each["state"]) for each in rows}
 
 
-def _pass(tx: Transaction, watched: WatchedSeries, time: datetime, looks: Mapping[object, InstanceLook]) -> SlaChanges:
+def _pass(tx: Transaction, watched: WatchedSeries, time: datetime, looks: Looks) -> SlaChanges:
     sla.lock_position(tx, time)
-    changes = decide_slas(tx, watched, time, looks)  # type: ignore[arg-type]
+    changes = decide_slas(tx, watched, time, looks)
     record_slas(tx, changes, time)
     alerts.record(tx, alert_changes(changes.alerts, changes.conditions, time, gone_because=NOT_EXPECTED), time)
     return changes
@@ -194,8 +199,3 @@ def _line(row: sa.RowMapping) -> str:
 def minutes_of(first: float, last: float, step: float) -> Sequence[datetime]:
     """Times of passes."""
     return [at(first + step * number) for number in range(int((last - first) / step) + 1)]
-
-
-def series_of(found: WatchedSeries) -> list[FeedSeries]:
-    """Return the feeds among the series."""
-    return [each for each in found.by_key.values() if isinstance(each, FeedSeries)]

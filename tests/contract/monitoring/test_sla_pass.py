@@ -52,8 +52,8 @@ def test_low_then_high_then_closed_once_the_data_comes(ledger: Ledger) -> None:
 
 
 def test_a_retracted_instance_is_missing_from_the_retraction_on(ledger: Ledger) -> None:
-    deeds = [event(5, MIDNIGHT), event(50, MIDNIGHT, "retracted"), event(52, MIDNIGHT, "updated")]
-    world = World(ledger, deeds).watch(CLICKS, START, at(10), at(51), at(55))
+    actions = [event(5, MIDNIGHT), event(50, MIDNIGHT, "retracted"), event(52, MIDNIGHT, "updated")]
+    world = World(ledger, actions).watch(CLICKS, START, at(10), at(51), at(55))
     assert world.alerts() == [f"01 00:50:00 sla high clicks {MIDNIGHT} high - closed 01 00:52:00 event 3: updated"]
 
 
@@ -105,8 +105,8 @@ def test_a_change_of_the_sla_counts_for_later_instances(ledger: Ledger) -> None:
 
 
 def test_nothing_is_expected_of_a_suspended_feed(ledger: Ledger) -> None:
-    deeds = [suspended(30), resumed(130), event(135, ONE)]
-    world = World(ledger, deeds).watch(CLICKS, START, at(25), at(60), at(100))
+    actions = [suspended(30), resumed(130), event(135, ONE)]
+    world = World(ledger, actions).watch(CLICKS, START, at(25), at(60), at(100))
     assert world.states() == {f"clicks {MIDNIGHT}": "exempt", f"clicks {ONE}": "exempt"}
     first = f"01 00:20:00 sla low clicks {MIDNIGHT} high - closed 01 00:30:00 suspended by ada: repair"
     assert world.alerts() == [first]
@@ -138,8 +138,8 @@ def test_days_off_of_a_calendar_are_not_expected(ledger: Ledger) -> None:
 
 def test_a_process_should_start_and_end_in_time(ledger: Ledger) -> None:
     found = repo(feed(), process(more="sla: {should_start_in: minutes(10), should_end_in: minutes(30)}"))
-    deeds = [started(15, MIDNIGHT), ended(45, MIDNIGHT), started(62, ONE), ended(70, ONE, status="failed")]
-    world = World(ledger, deeds).watch(found, START, *minutes_of(1, 110, 1))
+    actions = [started(15, MIDNIGHT), ended(45, MIDNIGHT), started(62, ONE), ended(70, ONE, status="failed")]
+    world = World(ledger, actions).watch(found, START, *minutes_of(1, 110, 1))
     assert world.alerts() == [
         f"01 00:10:00 sla_start low make_clicks {MIDNIGHT} high - closed 01 00:15:00 it has started",
         f"01 00:30:00 sla_end high make_clicks {MIDNIGHT} high - closed 01 00:45:00 run 1: succeeded",
@@ -168,10 +168,8 @@ def test_storage_tells_of_a_feed_that_others_write(ledger: Ledger) -> None:
     world = World(ledger)
     world.store = lambda time: {MIDNIGHT: THERE, **({ONE: THERE} if time >= at(115) else {})}
     world.watch(OUTSIDE, START, at(30), at(90), at(110), at(118))
-    assert world.alerts() == [
-        f"01 01:20:00 sla high clicks {ONE} high 01 01:40:00 closed 01 01:58:00 "
-        "storage at 2026-03-01T01:58Z: it is there"
-    ]
+    opened = f"01 01:20:00 sla high clicks {ONE} high 01 01:40:00"
+    assert world.alerts() == [f"{opened} closed 01 01:58:00 storage at 2026-03-01T01:58Z: it is there"]
     assert world.states() == {}
 
 
@@ -213,6 +211,6 @@ def test_an_instance_with_too_little_data_is_empty(ledger: Ledger) -> None:
 
 def test_a_poll_has_seen_the_bytes(ledger: Ledger) -> None:
     sized = repo(feed(more="sla: {low: minutes(20), high: minutes(40), min_bytes: 5}"), process())
-    deeds = [event(10, MIDNIGHT, extra='{"poll": {"bytes": 3}}'), event(65, ONE, extra='{"poll": {"bytes": 7}}')]
-    world = World(ledger, deeds).watch(sized, START, at(25), at(70))
+    actions = [event(10, MIDNIGHT, extra='{"poll": {"bytes": 3}}'), event(65, ONE, extra='{"poll": {"bytes": 7}}')]
+    world = World(ledger, actions).watch(sized, START, at(25), at(70))
     assert world.states() == {f"clicks {MIDNIGHT}": "empty"}

@@ -1,0 +1,87 @@
+"""Pass of the monitor, wired: config repo, ledger, stores that others write, sources of conditions, channels."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from toolkit.actions.approval import refuse_future
+from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.ingested_data import data_access
+from toolkit.bootstrap.ledgers import ledger_and_repository
+from toolkit.bootstrap.storages import StoreChoice
+from toolkit.monitoring.monitor import Monitor, MonitorReport
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from toolkit.availability import DataAccess
+    from toolkit.clock import Clock
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Repository
+    from toolkit.monitoring.series import FeedSeries
+    from toolkit.runs.stop import StopSignal
+    from toolkit.storage import FileSystem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MonitorOptions:
+    """Options of a pass.
+
+    Attributes:
+        nominal_time: of the pass.
+        repo: the config repo, and the variables of the process.
+        send: send what waits in the outbox afterwards.
+    """
+
+    nominal_time: datetime
+    repo: RepoRequest
+    send: bool = True
+
+
+def run_monitor(options: MonitorOptions, clock: Clock, process: StopSignal) -> MonitorReport:
+    """Decide as of the nominal time, record what follows, and send the messages that wait.
+
+    Args:
+        options: by the user.
+        clock: tells the wall-clock time.
+        process: ends the waiting for stores.
+
+    Raises:
+        InvalidInput: a future time, an unusable config repo, no ledger.
+        LedgerUnavailable: the ledger cannot be used now.
+        Stopped: the process was told to stop.
+    """
+    refuse_future(options.nominal_time, clock.now())
+    with ExitStack() as stack:
+        ledger, repository = ledger_and_repository(options.repo, read_only=False)
+        stack.enter_context(closing(ledger))
+
+        def data(series: Iterable[FeedSeries]) -> DataAccess:
+            return data_access(_stores(repository, series, process), options.repo.variables)
+
+        monitor = Monitor(
+            ledger=ledger,
+            repository=repository,
+            data=data,
+            check=process.check,
+            wall_clock=clock.now,
+        )
+        return MonitorReport(result=monitor.run(options.nominal_time))
+
+
+def _stores(
+    repository: Repository, series: Iterable[FeedSeries], process: StopSignal
+) -> Callable[[CanonicalPath], FileSystem]:
+    """Return the stores of feeds, for reading; one that several clusters may mean is reached as they all say."""
+    pairs = [(each.feed, each.cluster) for each in series]
+    environment = repository.environment
+    choice = StoreChoice(
+        clusters=tuple({cluster.name: cluster for _, cluster in pairs}.values()),
+        others=[each for each in repository.clusters.values() if environment is None or environment.allows(each.name)],
+        pairs=pairs,
+        trusted_links=repository.settings.trusted_links,
+    )
+    return choice.shared().bound(process.check, read_only=True).of
