@@ -13,6 +13,7 @@ from toolkit.entities.violation import Violation
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
+_MAIL = "mail"
 _WEBHOOK_KEYS = ("url", "format", "secret")
 
 
@@ -61,6 +62,9 @@ def monitoring_findings(settings: Monitoring, clusters: Collection[str]) -> Iter
     yield from duplicate_findings((each.name for each in settings.channels), ("monitoring", "channels"))
     for index, channel in enumerate(settings.channels):
         pointer = ("monitoring", "channels", index)
+        if channel.name == _MAIL:
+            message = f"found the name {_MAIL!r}, which the channel of mails has"
+            yield Violation(pointer=(*pointer, "name"), rule="bad-name", message=message, hint="choose another name")
         yield from _channel_findings(channel, pointer, settings.allowed_hosts)
         for position, name in enumerate(channel.clusters):
             if name not in clusters:

@@ -15,6 +15,7 @@ from toolkit.linter.findings import Hit, Severity
 from toolkit.linter.rule import Check, LintContext, Option, Rule
 from toolkit.linter.rules import (
     configuration,
+    deadlines,
     durations,
     expectations,
     inputs,
@@ -26,6 +27,7 @@ from toolkit.linter.rules import (
     prepared_outputs,
     properties,
     quality,
+    recipients,
     replication,
     replication_partitions,
     retention,
@@ -47,11 +49,13 @@ _FAMILIES = (
     "triggers",
     "awareness",
     "quality",
+    "monitoring",
     "base",
     "linting",
 )
 MODULES: tuple[ModuleType, ...] = (
     configuration,
+    deadlines,
     durations,
     expectations,
     inputs,
@@ -63,6 +67,7 @@ MODULES: tuple[ModuleType, ...] = (
     prepared_outputs,
     properties,
     quality,
+    recipients,
     replication,
     replication_partitions,
     retention,

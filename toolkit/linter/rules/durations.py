@@ -99,15 +99,25 @@ def _slas(repository: Repository) -> Iterator[_Pair]:
 
 
 def _late_breaches(repository: Repository) -> Iterator[_Pair]:
-    """The later time of each SLA beside the retention limit of each cluster on which it counts."""
+    """The later time of each SLA without a deadline beside the retention limit of each cluster on which it counts."""
     for feed in repository.feeds.values():
         for index, each in enumerate(feed.clusters):
             sla = feed.sla_on(each.name)
-            high = None if sla is None else sla.high
+            high = None if sla is None or sla.deadline is not None else sla.high
             if high is not None and each.retention is not None:
                 pointer: Pointer = (*(("clusters", index) if each.sla else ()), "sla", "high")
                 limit = each.retention.limit
                 yield _Pair(subject=feed.name, pointer=pointer, one=high, other=limit, cluster=each.name)
+
+
+def _late_slas(repository: Repository) -> Iterator[_Pair]:
+    """The later time of each SLA without a deadline beside the late cut-off of its feed."""
+    for feed in repository.feeds.values():
+        cut_off = _cut_off(feed)
+        for pointer, each in _places(feed) if cut_off else ():
+            high = None if each.sla is None or each.sla.deadline is not None else each.sla.high
+            if high is not None and cut_off is not None:
+                yield _Pair(subject=feed.name, pointer=(*pointer, "high"), one=high, other=cut_off)
 
 
 def _late_starts(repository: Repository) -> Iterator[_Pair]:
@@ -166,6 +176,12 @@ _TABLE: Mapping[str, _Order] = {
         is_wrong=lambda high, limit: sometimes_shorter(limit, high),
         message=lambda each: f"high is {each.one}, longer than the retention limit of {each.other} on {each.cluster}",
         hint=lambda each: f"expect an instance within {each.other}, or keep it for longer",
+    ),
+    "sla-past-cut-off": _Order(
+        pairs=_late_slas,
+        is_wrong=lambda high, cut_off: sometimes_shorter(cut_off, high),
+        message=lambda each: f"high is {each.one}, longer than the late cut-off of {each.other}",
+        hint=lambda each: f"expect an instance within {each.other}, or raise the cut-off",
     ),
     "sla-past-timeout": _Order(
         pairs=_late_starts,
