@@ -11,6 +11,7 @@ from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from toolkit.el import Frequency, format_instant, parse_instant
+from toolkit.entities.calendar import Calendar
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.documents import Document
@@ -57,6 +58,11 @@ def settings_document(settings: RepoSettings) -> Document:
     return cast("dict[str, Any]", _CONVERTER.unstructure(settings))
 
 
+def calendar_document(calendar: Calendar) -> Document:
+    """Return the document that a calendar is made from, with its name; values that equal the defaults are left out."""
+    return cast("dict[str, Any]", _CONVERTER.unstructure(calendar))
+
+
 def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True, detailed_validation=False)
     frequency, instant = lru_cache(_FEW)(Frequency.parse), lru_cache(_FEW)(parse_instant)  # most entities share theirs
@@ -64,6 +70,7 @@ def _converter() -> Converter:
     converter.register_unstructure_hook(Frequency, str)
     converter.register_structure_hook(datetime, lambda text, _: instant(text))
     converter.register_unstructure_hook(datetime, format_instant)
+    converter.register_unstructure_hook(date, date.isoformat)
     converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
     converter.register_structure_hook(str | int | float | bool, lambda scalar, _: scalar)
     converter.register_unstructure_hook(StrEnum, str)

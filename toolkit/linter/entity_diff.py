@@ -16,12 +16,13 @@ from toolkit.entities.merge import is_named_list
 from toolkit.entities.pointers import path_text
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.quality import Suite
-from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
-from toolkit.entities.structure import settings_document
+from toolkit.entities.source_files import CALENDARS_FOLDER
+from toolkit.entities.structure import calendar_document, settings_document
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 from toolkit.linter.collect import Base
+from toolkit.linter.downstream import downstream_of
 from toolkit.linter.rules.quality import suite_uses
 from toolkit.linter.secret_values import value_without_secrets
 from toolkit.planning.blast_radius import Effect, EffectKind, blast_radius, hold_text
@@ -92,9 +93,18 @@ class Comparison:
         return tuple(sorted({name for each in every for name in each.downstream} - own))
 
 
-def compare_settings(before: RepoSettings, after: RepoSettings) -> tuple[ValueChange, ...]:
-    """Return the differences between the settings of two states; a value equal to its default is left out."""
-    return tuple(_differences(_leaves(settings_document(before)), _leaves(settings_document(after))))
+def compare_settings(before: Repository, after: Repository) -> tuple[ValueChange, ...]:
+    """Return the differences between the settings of two states, then those between their calendars.
+
+    A value equal to its default is left out.
+    """
+    old, new = (_leaves({**settings_document(each.settings), **_calendars(each)}) for each in (before, after))
+    return tuple(_differences(old, new))
+
+
+def _calendars(repository: Repository) -> Document:
+    found = {name: calendar_document(each) for name, each in repository.calendars.items()}
+    return {CALENDARS_FOLDER: found} if found else {}
 
 
 def compare(before: Repository, after: Repository) -> Comparison:
@@ -117,33 +127,8 @@ def compare(before: Repository, after: Repository) -> Comparison:
 
 
 def _change(entry: EntityEntry, repository: Repository, values: Iterable[ValueChange]) -> EntityChange:
-    downstream = () if entry.entity is None else _downstream(entry.name, repository)
+    downstream = () if entry.entity is None else downstream_of(entry.name, repository)
     return EntityChange(name=entry.name, kind=entry.kind, file=entry.file, values=tuple(values), downstream=downstream)
-
-
-def _downstream(name: str, repository: Repository) -> tuple[str, ...]:
-    """Return the entities that refer to an entity, or are made from it, transitively; sorted, without itself."""
-    reached, pending = {name}, [name]
-    while pending:
-        each = pending.pop()
-        found = {*repository.graph.depended_on_by(each), *_made_by(each, repository)} - reached
-        reached |= found
-        pending.extend(other for other in found if not _only_makes(other, each, repository))
-    return tuple(sorted(reached - {name}))
-
-
-def _made_by(name: str, repository: Repository) -> Iterator[str]:
-    process = repository.processes.get(name)
-    if process is not None:
-        yield from (each.feed for each in process.outputs.values() if each.feed in repository.feeds)
-
-
-def _only_makes(name: str, feed: str, repository: Repository) -> bool:
-    """Return whether an entity is a process that makes the feed and does not read it; other outputs are the same."""
-    process = repository.processes.get(name)
-    if process is None or feed not in repository.feeds:
-        return False
-    return all(each.feed != feed for each in process.inputs.values())
 
 
 def _values(before: Document, entry: EntityEntry) -> Iterator[ValueChange]:
@@ -237,7 +222,7 @@ class EntityDiff:
         environment: name; None: without one.
         time: of the next run of retention, UTC.
         comparison: the entities.
-        settings: of `repo.yaml`.
+        settings: of `repo.yaml`; keys that begin with ``calendars.`` are those of calendars.
         holds: of `holds.yaml`.
         suites: of `expectations/`, by name.
         effects: what happens to data.
@@ -295,7 +280,7 @@ def entity_diff(snapshot: Snapshot, base: Base, environment: str | None, time: d
         environment=name,
         time=time,
         comparison=compare(before, after),
-        settings=compare_settings(before.settings, after.settings),
+        settings=compare_settings(before, after),
         holds=_holds(before, after),
         suites=tuple(_suites(before, after)),
         effects=blast_radius(before, after, time),

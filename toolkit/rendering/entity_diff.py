@@ -77,7 +77,8 @@ def _text_lines(diff: EntityDiff) -> Iterator[str]:
     yield _headline(diff)
     yield from (f"note: {note}" for note in diff.notes)
     yield from _entities(diff)
-    yield from _section("settings of repo.yaml", (_value_line(each, "default") for each in diff.settings))
+    for name, title in (("repo.yaml", "settings of repo.yaml"), ("calendars", "calendars")):
+        yield from _section(title, (_value_line(each, "default") for each in diff.settings if _file_of(each) == name))
     holds = [f"+ {hold}" for hold in diff.holds.added] + [f"- {hold}" for hold in diff.holds.removed]
     yield from _section("holds", holds)
     yield from _section("suites", _suite_lines(diff))
@@ -198,7 +199,7 @@ def _entity_details(what: str, change: EntityChange) -> tuple[str, ...]:
 
 def _values(diff: EntityDiff, most: int) -> Iterator[str]:
     changed = ((each.name, value, "-") for each in diff.comparison.changed for value in each.values)
-    settings = (("repo.yaml", value, "default") for value in diff.settings)
+    settings = ((_file_of(value), value, "default") for value in diff.settings)
     rows: Rows = [
         (
             code(name),
@@ -211,6 +212,10 @@ def _values(diff: EntityDiff, most: int) -> Iterator[str]:
     ]
     title = f"Values: {_counted(len(rows), 'difference')}"
     yield from _unfolding(title, ("entity", "value", "before", "after", "from"), rows, most)
+
+
+def _file_of(setting: ValueChange) -> str:
+    return "calendars" if setting.key.startswith("calendars.") else "repo.yaml"
 
 
 def _holds(diff: EntityDiff, most: int) -> Iterator[str]:

@@ -11,6 +11,7 @@ from toolkit.entities.loader import load_all
 from toolkit.linter.collect import Base
 from toolkit.linter.entity_diff import EntityChange, EntityDiff, entity_diff
 from toolkit.planning.blast_radius import EffectKind, blast_radius
+from toolkit.rendering.entity_diff import entity_diff_text
 
 CLICKS = standard_texts()["feeds/clicks.yaml"]
 ENVIRONMENTS = {"repo.yaml": "name: web\nenvironments: [dev, prod]\ndefault_environment: dev\n"}
@@ -174,6 +175,21 @@ def test_an_end_point_is_told_for_the_cluster_alone() -> None:
     assert kinds({}, moved) == [(EffectKind.END_POINT_CHANGED, "", "primary")]
     spelt = {"clusters/primary.yaml": primary.replace("example.com:8020", "example.com")}
     assert kinds({}, spelt) == []
+
+
+def test_a_calendar_that_changes_is_shown_beside_the_settings() -> None:
+    before = {"calendars/office.yaml": "holidays: [2026-12-25]\n"}
+    after = {"calendars/office.yaml": "weekdays: [mon, tue]\nholidays: [2026-12-25, 2026-12-26]\n"}
+    found = diff(after, before)
+    assert not found.is_empty
+    assert {each.key: (each.before, each.after) for each in found.settings} == {
+        "calendars.office.weekdays": (None, ["mon", "tue"]),
+        "calendars.office.holidays": (["2026-12-25"], ["2026-12-25", "2026-12-26"]),
+    }
+    text = entity_diff_text(found)
+    assert '\ncalendars:\n    calendars.office.weekdays: default -> ["mon", "tue"]\n' in text
+    assert "settings of repo.yaml" not in text
+    assert diff(before, before).is_empty
 
 
 def test_what_a_suite_expects_now_is_told_with_the_feeds_that_it_judges() -> None:

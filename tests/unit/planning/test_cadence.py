@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.planning.entities import path_feed, process
 from toolkit.el import Frequency, format_instant, parse_instant
-from toolkit.entities import Lifecycle, ProcessSla, Retention, RetentionStage
-from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence
+from toolkit.entities import FeedSla, Lifecycle, ProcessSla, Retention, RetentionStage, SlaDeadline
+from toolkit.planning.cadence import Cadence, eviction_cadence, execution_cadence, replication_cadence
 
 FEED = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}-${HOUR}")
 
@@ -50,6 +50,15 @@ def test_a_process_has_its_frequency_and_the_sla_of_the_cluster() -> None:
     )
     bound = replace(plain, sla=ProcessSla(should_end_in=Frequency.parse("minutes(90)")))
     assert execution_cadence(bound, "primary").allowance == Frequency.parse("minutes(90)")
+
+
+def test_a_copy_has_the_high_limit_of_its_sla_unless_that_counts_from_a_deadline() -> None:
+    two = Frequency.parse("hours(2)")
+    feed = path_feed("clicks", "/data/${YEAR}")
+    bound = replace(feed, sla=FeedSla(low=two, high=two))
+    assert replication_cadence(bound, "primary").allowance == two
+    late = replace(feed, sla=FeedSla(high=two, deadline=SlaDeadline(cron="0 9 * * *")))
+    assert replication_cadence(late, "primary").allowance is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.planning.entities import path_feed
 from toolkit.el import Frequency, Unit, format_instant
-from toolkit.entities import Feed
+from toolkit.entities import Feed, FeedSla, SlaDeadline
 from toolkit.entities.feed import LateArrival
 from toolkit.entities.trigger import Poll
 from toolkit.entities.trigger_vocabulary import PollBy
@@ -165,6 +165,15 @@ def test_instances_that_were_never_announced_are_looked_at_for_a_week() -> None:
     assert _looked_at(_hourly(), {}) == list(range(7 * 24 + 1))
     assert _looked_at(_hourly(cut_off=10 * 24), {}) == list(range(10 * 24 + 1))
     assert len(_looked_at(_hourly(cut_off=100 * 24), {})) == NEWEST_INSTANCES
+
+
+def test_instances_are_looked_at_while_an_sla_expects_them() -> None:
+    days = Frequency.parse("days(10)")
+    limits = replace(_hourly(), sla=FeedSla(low=days, high=days))
+    assert _looked_at(limits, {}) == list(range(10 * 24 + 1))
+    deadline = SlaDeadline(cron="0 9 * * *", after=Frequency.parse("days(3)"))
+    without_limits = replace(_hourly(), sla=FeedSla(deadline=deadline))
+    assert _looked_at(without_limits, {}) == list(range((3 + 7) * 24 + 1))
 
 
 def test_announced_instances_are_looked_at_within_the_cut_off_and_the_newest_always() -> None:
