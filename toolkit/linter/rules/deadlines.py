@@ -1,4 +1,4 @@
-"""Rules about SLAs: deadlines that never come, or come too late, and calendars without a use."""
+"""Rules about SLAs: deadlines that never come, or come too late, limits and calendars without an effect."""
 
 from __future__ import annotations
 
@@ -160,6 +160,20 @@ def _after(use: _DeadlineUse, limit: Frequency, now: datetime) -> tuple[datetime
     return found if found[1] > gone else None
 
 
+def min_rows_unknown(context: LintContext) -> Iterator[Hit]:
+    """Find least numbers of rows of instances whose rows are not counted."""
+    for feed in context.repository.feeds.values():
+        seen: set[Pointer] = set()
+        for index, each in enumerate(feed.clusters):
+            sla = feed.sla_on(each.name)
+            pointer: Pointer = (*(("clusters", index) if each.sla else ()), "sla", "min_rows")
+            if sla is not None and sla.min_rows is not None and each.ingest is None and pointer not in seen:
+                seen.add(pointer)
+                message = f"min_rows has no effect on {each.name}: rows are known only where `ingest` writes the table"
+                hint = "use min_bytes, or a suite with expect_table_row_count_to_be_between"
+                yield Hit(subject=feed.name, pointer=pointer, message=message, hint=hint, on_key=True)
+
+
 def unused_calendar(context: LintContext) -> Iterator[Hit]:
     """Find calendars that no deadline names."""
     repository = context.repository
@@ -176,5 +190,6 @@ CHECKS: Mapping[str, Check] = {
     "deadline-never": deadline_never,
     "deadline-too-late": deadline_too_late,
     "low-after-deadline": low_after_deadline,
+    "min-rows-unknown": min_rows_unknown,
     "unused-calendar": unused_calendar,
 }
