@@ -24,7 +24,9 @@ def families(text: str) -> dict[str, float]:
 def with_settings(repo: Path, text: str) -> str:
     """The config repo with these settings of metrics, as `--config-repo` takes it."""
     file = repo / SETTINGS
-    file.write_text(f"{file.read_text(encoding='utf-8')}\nmonitoring: {{metrics: {text}}}\n", encoding="utf-8")
+    own = file.read_text(encoding="utf-8").replace("\nmonitoring:\n", f"\nmonitoring:\n  metrics: {text}\n")
+    assert text in own
+    file.write_text(own, encoding="utf-8")
     return str(repo)
 
 
