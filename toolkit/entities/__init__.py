@@ -1,7 +1,7 @@
 """Clusters, feeds, processes and datasources: models, schemas, YAML loading, merge rules, the graph, holds."""
 
+from toolkit.alert_vocabulary import AlertKind, AlertLevel
 from toolkit.entities.addresses import check_ledger_url
-from toolkit.entities.alert_vocabulary import AlertKind, AlertLevel
 from toolkit.entities.calendar import Calendar
 from toolkit.entities.cluster import STOMP_ENDPOINT, Cluster, ClusterLocations, Interface, Interfaces, Messaging
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver

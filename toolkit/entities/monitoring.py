@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from toolkit.alert_vocabulary import AlertKind, AlertLevel
 from toolkit.el import Frequency, Unit
-from toolkit.entities.alert_vocabulary import AlertKind, AlertLevel
 
 _FOUR_HOURS = Frequency(unit=Unit.HOURS, count=4)
 _TWO_DAYS = Frequency(unit=Unit.DAYS, count=2)

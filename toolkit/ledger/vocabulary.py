@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from toolkit.entities import alert_vocabulary
+from toolkit import alert_vocabulary
 from toolkit.planning import sla_vocabulary
 
 AlertKind = alert_vocabulary.AlertKind

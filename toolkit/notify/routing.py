@@ -10,9 +10,9 @@ from toolkit.entities.vocabulary import NotificationLevel
 from toolkit.ledger.outbox import NewMessage
 
 if TYPE_CHECKING:
+    from toolkit.alert_vocabulary import AlertKind
     from toolkit.el import Frequency
     from toolkit.entities import Feed, Process, Repository
-    from toolkit.entities.alert_vocabulary import AlertKind
     from toolkit.entities.monitoring import ChannelSettings
     from toolkit.notify.message import Message
 

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS, repository
 from tests.unit.notify.test_message import made
+from toolkit.alert_vocabulary import AlertKind
 from toolkit.entities import Repository
-from toolkit.entities.alert_vocabulary import AlertKind
 from toolkit.notify.message import Message
 from toolkit.notify.routing import alert_routes, new_messages, run_routes
 
