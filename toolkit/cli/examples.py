@@ -11,6 +11,7 @@ _JOB = "--process clicks_hourly_job --cluster primary"
 EXAMPLES: Mapping[str, str] = {
     "": "feedctl init my-feeds && cd my-feeds && feedctl lint",
     "status": "feedctl status --stale",
+    "metrics": "feedctl metrics --textfile /var/lib/node_exporter/textfile/feedctl.prom",
     "backfill": f"feedctl backfill clicks_hourly_job {_DAY}",
     "doctor": "feedctl doctor --cluster primary",
     "dev": "feedctl dev metastore /tmp/metastore",

@@ -16,15 +16,13 @@ from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.errors import HELD_BY
 from toolkit.ledger.runs.queries import FAILURES, OPEN, is_newest
-from toolkit.ledger.tables import alert, item, outbox, outbox_channel, run, sla_instance, verdict
+from toolkit.ledger.tables import alert, item, outbox, outbox_channel, run, verdict
 from toolkit.ledger.vocabulary import (
     AlertKind,
     AlertLevel,
     ItemState,
     LifeCycle,
     RunStatus,
-    SlaState,
-    SlaSubject,
 )
 
 SLA_KINDS = (AlertKind.SLA, AlertKind.SLA_START, AlertKind.SLA_END)
@@ -65,23 +63,6 @@ class LeaseWaits(NamedTuple):
     life_cycle: LifeCycle
     cluster: str
     number: int
-
-
-class OpenInstances(NamedTuple):
-    """Instances of an entity with an SLA that are expected and not available.
-
-    Attributes:
-        number: all of them, without those that are exempt.
-        late: of them, those that are later than a limit.
-        late_since: when the oldest of these passed its first limit; None: none is late.
-    """
-
-    subject: SlaSubject
-    entity: str
-    cluster: str
-    number: int
-    late: int
-    late_since: datetime | None
 
 
 class AlertCount(NamedTuple):
@@ -189,24 +170,6 @@ def validated(tx: Transaction, sites: Collection[tuple[str, str]]) -> Iterator[V
     )
     for feed, cluster in sites:
         yield from map(ValidatedData._make, tx.execute(newest, {"of_feed": feed, "on_cluster": cluster}))
-
-
-_LATE = (SlaState.LATE, SlaState.MISSING)
-_EITHER_LIMIT = sa.func.coalesce(sla_instance.c.low_at, sla_instance.c.high_at)
-_HAS_MISSED_END = (sla_instance.c.subject == SlaSubject.PROCESS) & (sla_instance.c.state == SlaState.MISSING)
-_LATE_SINCE = sa.case(
-    (_HAS_MISSED_END, sla_instance.c.high_at),  # it may have started in time
-    (sla_instance.c.state.in_(_LATE), _EITHER_LIMIT),
-)
-
-
-def open_instances(tx: Transaction) -> Iterator[OpenInstances]:
-    """Yield what the last pass of the monitor has left open of each entity with an SLA."""
-    site = (sla_instance.c.subject, sla_instance.c.entity, sla_instance.c.cluster)
-    late = sa.func.count(_LATE_SINCE).label("late")
-    counted = sa.select(*site, _NUMBER, late, sa.func.min(_LATE_SINCE).label("late_since"))
-    expected = counted.where(sla_instance.c.state != SlaState.EXEMPT).group_by(*site)
-    return map(OpenInstances._make, tx.execute(expected))
 
 
 def open_alerts(tx: Transaction) -> Iterator[AlertCount]:

@@ -166,11 +166,11 @@ class _Sites:
 
     def _slas(self, tx: Transaction, at: datetime) -> Iterator[Sample]:
         """Yield what is open of each entity with an SLA, 0 where nothing is."""
-        found = {(each.entity, each.cluster): each for each in figures.open_instances(tx)}
+        found = {(each.key.entity, each.key.cluster): each for each in sla.backlog(tx)}
         for site in self.with_sla:
             each = found.get(site)
-            since = at if each is None or each.late_since is None else each.late_since
-            yield Sample(definitions.INSTANCES_OPEN, site, 0 if each is None else each.number)
+            since = at if each is None or each.behind_since is None else each.behind_since
+            yield Sample(definitions.INSTANCES_OPEN, site, 0 if each is None else each.open)
             yield Sample(definitions.INSTANCES_LATE, site, 0 if each is None else each.late)
             yield Sample(definitions.BEHIND, site, _seconds(since, at))
         last = sla.looked_at(tx)

@@ -141,13 +141,13 @@ INSTANCES_OPEN = MetricDefinition(
 )
 INSTANCES_LATE = MetricDefinition(
     name="feedctl_instances_late",
-    help="Of the open instances, those that are later than a limit of their SLA.",
+    help="Of the open instances, those that have missed a limit, or of which nothing is known.",
     labels=_SITE,
     panel="Late instances",
 )
 BEHIND = MetricDefinition(
     name="feedctl_behind_seconds",
-    help="Time since the oldest late instance passed its first limit; 0: none is late.",
+    help="Time since the first limit that a late instance has missed, as in `feedctl sla backlog`; 0: none is late.",
     labels=_SITE,
     fold=Fold.MAX,
     unit="s",
