@@ -78,6 +78,7 @@ def alert_changes(
     opened: list[NewAlert] = []
     escalated: list[AlertEscalation] = []
     closed: list[AlertClosing] = []
+    gone: list[Alert] = []
     seen: set[AlertKey] = set()
     by_key = groupby(sorted(conditions, key=lambda each: (each.key, each.since)), key=lambda each: each.key)
     for key, of_key in by_key:
@@ -85,11 +86,15 @@ def alert_changes(
         episodes = list(_episodes(of_key))
         alert = open_now.get(key)
         if alert is not None:
-            first = episodes.pop(0)
-            escalated += _escalations(alert, first)
-            closed += _closings(alert, first)
+            current = next((each for each in episodes if not _ended_by(each, alert.opened_at)), None)
+            if current is None:
+                gone.append(alert)
+            else:
+                episodes.remove(current)
+                escalated += _escalations(alert, current)
+                closed += _closings(alert, current)
         opened += [_new_alert(each, tell) for each in episodes]
-    gone = [each for key, each in open_now.items() if key not in seen]
+    gone += [each for key, each in open_now.items() if key not in seen]
     closed += [
         AlertClosing(alert_id=each.alert_id, closed_at=max(at, each.opened_at), because=gone_because) for each in gone
     ]
@@ -102,6 +107,11 @@ def _episodes(conditions: Iterable[AlertCondition]) -> Iterator[AlertCondition]:
         yield each
         if each.ended_at is None:
             return
+
+
+def _ended_by(condition: AlertCondition, at: datetime) -> bool:
+    """Return whether it was over by a time, so that an alert that was opened then is about a later one."""
+    return condition.ended_at is not None and condition.ended_at <= at and condition.since < at
 
 
 def _escalations(alert: Alert, condition: AlertCondition) -> Iterator[AlertEscalation]:

@@ -81,6 +81,15 @@ def test_what_ended_and_began_again_is_two_alerts() -> None:
     assert [each.opened_at for each in changes.opened] == [hour(4)]
 
 
+def test_an_earlier_time_of_which_a_source_says_again_closes_no_later_alert() -> None:
+    changes = alert_changes([opened(late(4))], [late(1, ended=3), late(4)], hour(7))
+    assert not changes.closed
+    assert [each.closed_at for each in changes.opened] == [hour(3)]  # recorded before, and then not again
+    assert [each.closed_at for each in alert_changes([opened(late(4))], [late(1, ended=3)], hour(7)).closed] == [
+        hour(7)
+    ]
+
+
 @pytest.mark.parametrize(
     ("condition", "tell", "due"),
     [

@@ -184,6 +184,10 @@ def _expired(tx: Transaction, run_ids: Collection[int], at: datetime) -> dict[in
     return {run_id: expired_at for run_id, expired_at in rows}  # noqa: C416 - dict() takes a result for a mapping
 
 
+LEASE_LOST = ("its lease ", "its process ")
+"""Beginnings of the reasons for which runs end that lost their leases, of `runs.errors.LeaseExpired` as well."""
+
+
 def _expiry(expired_at: datetime) -> str:
     return f"its lease expired at {moment(expired_at)}: its owner died or was cut off"
 
