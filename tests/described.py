@@ -45,6 +45,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "status": (DocumentName.STATUS, "overview"),
         "table": (DocumentName.TABLE_DIFF, "diff"),
         "dataset": (DocumentName.DATASET, sub if sub in {"graph", "gc"} else "list"),
+        "alert": (DocumentName.ALERT, sub),
         "event": (DocumentName.EVENT, "list" if sub == "list" else "answer"),
         "explain": (DocumentName.TRIGGER, "explanation"),
         "verify": (DocumentName.VERIFY, "verification"),

@@ -154,6 +154,8 @@ def history(
     entities: Collection[str] = (),
     cluster: str | None = None,
     kinds: Collection[AlertKind] = (),
+    level: AlertLevel | None = None,
+    only_open: bool = False,
     limit: int = 1000,
 ) -> list[Alert]:
     """Return alerts that were open at some time in [start, end), newest first, open and closed.
@@ -165,9 +167,13 @@ def history(
         entities: only of these; none: of all.
         cluster: only of this one.
         kinds: only of these; none: of all.
+        level: only of this one.
+        only_open: only those that are open.
         limit: at most so many.
     """
-    where: list[sa.ColumnElement[bool]] = []
+    where: list[sa.ColumnElement[bool]] = [_OPEN] if only_open else []
+    if level is not None:
+        where.append(alert.c.level == level)
     if start is not None:
         where.append(_OPEN | (alert.c.closed_at >= start))
     if end is not None:

@@ -78,14 +78,15 @@ class Choice(TypeDecorator[E]):
 
     Args:
         kind: the closed set.
+        length: of its longest word, at most.
     """
 
-    impl = sa.String(16)
+    impl = sa.String
     cache_ok = True
 
-    def __init__(self, kind: type[E]) -> None:
-        super().__init__()
-        self.kind = kind
+    def __init__(self, kind: type[E], length: int = 16) -> None:
+        super().__init__(length)
+        self.kind, self.length = kind, length
 
     @override
     def process_bind_param(self, value: E | str | None, dialect: Dialect) -> str | None:

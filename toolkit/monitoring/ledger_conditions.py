@@ -257,7 +257,7 @@ def _failure(kind: AlertKind, run: MonitoredRun, success: MonitoredRun | None) -
     with_other = f" with {run.counterpart}" if run.counterpart else ""
     what = f"{run.life_cycle} of {run.entity} on {run.cluster}{with_other} for {run.instance_key}"
     why = f": {run.reason}" if run.reason else ""
-    entity = f"{run.entity} --cluster {run.cluster}"
+    entity = f"{run.entity} --cluster {run.cluster} --time {run.instance_key}"
     if run.ended_at is None:
         raise AssertionError  # it has failed
     return AlertCondition(
@@ -281,7 +281,7 @@ def _failure(kind: AlertKind, run: MonitoredRun, success: MonitoredRun | None) -
 
 
 def _blocked(result: MonitoredValidation, ended_at: datetime | None, because: str) -> AlertCondition:
-    name = f"{result.feed} --cluster {result.cluster} --instance {result.instance_key}"
+    name = f"{result.feed} --cluster {result.cluster} --time {result.instance_key}"
     return AlertCondition(
         kind=AlertKind.QUALITY,
         entity=result.feed,
@@ -309,7 +309,8 @@ def _late_copy(
     first = min(ends, default=None)
     if first is None or first > behind_at:
         what = f"instance {subject.instance_key} of feed {subject.entity} is on {source} and was not copied to"
-        todo = f"`feedctl instance status {subject.entity} --cluster {subject.cluster}` says why"
+        entity = f"{subject.entity} --cluster {subject.cluster} --time {subject.instance_key}"
+        todo = f"`feedctl instance status {entity}` says why"
         yield AlertCondition(
             kind=AlertKind.REPLICATION_BEHIND,
             entity=subject.entity,

@@ -48,6 +48,8 @@ class DocumentName(StrEnum):
     """`feedctl event COMMAND --output json`."""
     TRIGGER = "trigger"
     """`feedctl explain trigger --output json`."""
+    ALERT = "alert"
+    """`feedctl alert COMMAND --output json`."""
     AUDIT = "audit"
     """A line of the audit file."""
 

@@ -78,6 +78,11 @@ def test_an_alert_comes_back_as_it_was_recorded(ledger: Ledger) -> None:
     }
 
 
+def test_each_kind_has_a_place(ledger: Ledger) -> None:
+    made = record(ledger, *(replace(LOW, key=replace(KEY, kind=each)) for each in AlertKind)).opened
+    assert {each.key.kind for each in made} == set(AlertKind)
+
+
 def test_a_pass_in_the_past_sees_no_alert_that_was_opened_later(ledger: Ledger) -> None:
     record(ledger, LOW)
     assert not open_now(ledger, after(-1))

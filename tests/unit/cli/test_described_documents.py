@@ -12,12 +12,15 @@ import jsonschema
 import pytest
 
 from tests.contract.ledger.samples import key, started
+from tests.databases.ledgers import START
 from tests.described import faults, printed_faults
 from tests.unit.cli.running import Feedctl
 from tests.unit.cli.test_run import CRM, FILE, HOURLY, NOON
 from tests.unit.management.runs import execution
+from toolkit.ledger import alerts
+from toolkit.ledger.alert_rows import AlertChanges, AlertKey, NewAlert
 from toolkit.ledger.database import Ledger
-from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.ledger.vocabulary import AlertKind, AlertLevel, LifeCycle
 from toolkit.linter.findings import Severity
 from toolkit.rendering.document_schemas import DocumentName, document_schema
 from toolkit.replication.targets import CopyReason
@@ -37,6 +40,12 @@ COMMANDS = [
     ("instance", "dependencies", JOB, *RANGE[:2], *JSON),
     ("instance", "params", JOB, "--time", RANGE[1], *JSON),
     ("instance", "triage", "clicks_hourly", "--time", "2026-03-20T00:00Z", *JSON),
+    ("alert", "list", *JSON),
+    ("alert", "show", "1", *JSON),
+    ("alert", "ack", "1", "--reason", "on it", *JSON),
+    ("alert", "silence", "--match", "kind=sla", "--until", "hours(1)", "--reason", "planned", *JSON),
+    ("alert", "silences", *JSON),
+    ("alert", "unsilence", "1", *JSON),
     ("event", "emit", "s3://bucket/orders", "--id", "load-17", "--extra", '{"rows": 17}', *JSON),
     ("event", "retract", "s3://bucket/orders", *JSON),
     ("event", "list", *JSON),
@@ -61,6 +70,9 @@ def test_every_key_that_a_command_prints_is_described(feedctl: Feedctl, cli_ledg
     execution(cli_ledger, "2026-03-20T01:00Z", name=JOB)
     started(cli_ledger, key("2026-03-20T02:00Z", entity=JOB, life_cycle=LifeCycle.EXECUTION))
     assert feedctl("ledger", "sync").code == 0
+    late = AlertKey(kind=AlertKind.SLA, entity="clicks", cluster="primary", instance_key=RANGE[1])
+    alert = NewAlert(key=late, level=AlertLevel.LOW, opened_at=START, message="late", facts={"tag": "x"})
+    cli_ledger.write(lambda tx: alerts.record(tx, AlertChanges(opened=(alert,)), START))
     for arguments in COMMANDS:
         printed = feedctl(*arguments).out
         assert printed.startswith("{"), arguments

@@ -39,7 +39,7 @@ alert = sa.Table(
     "alert",
     metadata,
     sa.Column("alert_id", Number, primary_key=True, comment="rises with time"),
-    sa.Column("kind", Choice(AlertKind), nullable=False, comment="what is wrong"),
+    sa.Column("kind", Choice(AlertKind, 24), nullable=False, comment="what is wrong"),
     sa.Column("entity", sa.String(255), nullable=False, comment="with which entity; empty: none"),
     sa.Column("cluster", sa.String(120), nullable=False, comment="where; empty: nowhere in particular"),
     sa.Column("instance_key", sa.String(32), nullable=False, comment="with which instance; empty: none"),

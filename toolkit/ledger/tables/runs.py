@@ -73,7 +73,6 @@ run = sa.Table(
     ),
     partial_index("ix_run_failed_at", "ended_at", where=_FAILED),  # what failed of late, in a history of any length
     partial_index("ix_run_failed", "entity", "life_cycle", "cluster", "instance_key", where=_FAILED),
-    partial_index("ix_run_failed_at", "ended_at", where=_FAILED),  # finds what failed since the monitor's last pass
     partial_index(  # finds what is to be looked at again in a history of any length
         "ix_run_skipped",
         *("entity", "life_cycle", "cluster", "instance_key", "attempt", "status"),
