@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import islice
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from cronsim import CronSim
@@ -19,8 +18,9 @@ if TYPE_CHECKING:
     from toolkit.entities.sla import FeedSla, ProcessSla, SlaDeadline
 
 _MINUTE = timedelta(minutes=1)
-_MOST_MATCHES = 20_000
-"""A deadline that the calendar does not meet in so many matches is never met; lint finds it."""
+_LAST_MINUTE = time(23, 59)
+_FURTHEST = timedelta(days=9 * 366)
+"""A deadline that its calendar does not meet for so long never comes; two leap days may be eight years apart."""
 _MISSED = frozenset({DataPresence.ABSENT, DataPresence.SMALL})
 
 
@@ -106,13 +106,25 @@ def deadline_of(deadline: SlaDeadline, instant: datetime, calendar: Calendar | N
     zone = load_zone(deadline.timezone)
     start = instant if deadline.after is None else shift(instant, deadline.after, 1, deadline.timezone)
     # One match earlier than the local time says: of an hour that comes twice, the first may lie before the start.
-    matches = CronSim(deadline.cron, to_local(start, zone) - _MINUTE)
-    for local in islice(matches, _MOST_MATCHES):
-        if calendar is None or calendar.has(local.date()):
-            found = localize(local, zone)
-            if found >= start:
-                return found
+    begin = to_local(start, zone) - _MINUTE
+    for local in _matches(deadline.cron, begin, calendar):
+        found = localize(local, zone)
+        if found >= start:
+            return found
     raise NoDeadline(deadline=deadline, instant=instant)
+
+
+def _matches(cron: str, begin: datetime, calendar: Calendar | None) -> Iterator[datetime]:
+    """Yield the local times after begin that match, on days of the calendar; a day off is passed over as a whole."""
+    matches = CronSim(cron, begin)
+    try:
+        while (local := next(matches, None)) is not None and local - begin < _FURTHEST:
+            if calendar is None or calendar.has(local.date()):
+                yield local
+            else:
+                matches = CronSim(cron, datetime.combine(local.date(), _LAST_MINUTE))
+    except OverflowError:  # the years that times can have are over
+        return
 
 
 def is_day_off(deadline: SlaDeadline | None, instant: datetime, calendar: Calendar | None) -> bool:

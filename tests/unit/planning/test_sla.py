@@ -107,6 +107,23 @@ def test_a_deadline_on_no_day_of_the_calendar_is_an_error() -> None:
         deadline("0 9 * * sun", "2026-03-01T00:00Z", BUSINESS)
 
 
+@pytest.mark.parametrize("cron", ["* * * * sun", "0 6 * 1 sat#1", "0 9 29 2 sun"])
+def test_the_search_for_a_deadline_that_never_comes_ends_soon(cron: str) -> None:
+    with pytest.raises(NoDeadline):
+        deadline(cron, "2026-03-01T00:00Z", Calendar(name="monday", weekdays=("mon",)))
+
+
+def test_a_deadline_of_every_minute_comes_after_three_weeks_of_holidays() -> None:
+    closed = Calendar(name="closed", holidays=tuple(date(2026, 8, day) for day in range(1, 24)))
+    assert deadline("* * * * *", "2026-08-01T00:00Z", closed) == "2026-08-24T00:00Z"
+    assert deadline("0 6 29 2 *", "2096-03-01T00:00Z") == "2104-02-29T06:00Z"
+
+
+def test_a_deadline_at_the_end_of_the_years_that_times_can_have_never_comes() -> None:
+    with pytest.raises(NoDeadline):
+        deadline("0 9 * 1 *", "9999-12-30T00:00Z")
+
+
 def test_an_instance_of_a_day_that_the_calendar_leaves_out_is_not_expected() -> None:
     late = SlaDeadline(cron="0 9 * * *", timezone="America/New_York", calendar="business")
     assert not is_day_off(late, parse_instant("2026-03-28T03:00Z"), BUSINESS)  # still Friday there

@@ -18,8 +18,6 @@ from toolkit.planning.sla import NoDeadline, feed_moments, is_day_off
 _LOOKED_AT = timedelta(days=366)
 """Deadlines of instances in so long a time are looked at, which has every weekday and each holiday of a year."""
 _DAY = timedelta(days=1)
-_YEARS = timedelta(days=9 * 366)
-"""A deadline that is later than the second next 29th of February is a mistake."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +75,7 @@ def _year(sla: FeedSla, timezone: str, calendar: Calendar | None, first: datetim
             if not is_day_off(sla.deadline, instant, calendar):
                 high_at = feed_moments(sla, instant, timezone, calendar).high_at
                 found += [] if high_at is None else [(instant, high_at)]
-    except (NoDeadline, OutOfRange, OverflowError):  # a search may end at the end of the years that times can have
+    except (NoDeadline, OutOfRange):
         return _DeadlineYear(comes=False)
     return _DeadlineYear(longest=max(found, key=lambda each: each[1] - each[0], default=None))
 
@@ -102,9 +100,6 @@ def _never(use: _DeadlineUse, now: datetime) -> str:
         return f"no time of {cron!r} is {days}: the deadline never comes"
     if year.longest is None:
         return f"the calendar {name} leaves out every day of the next year: no instance is expected"
-    instant, high_at = year.longest
-    if high_at - instant > _YEARS:
-        return f"the next time of {cron!r} that is {days} is {format_instant(high_at)}"
     return ""
 
 
