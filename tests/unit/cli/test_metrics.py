@@ -139,3 +139,21 @@ def test_the_ledger_is_only_read(feedctl: Feedctl, cli_ledger: Ledger) -> None:
     before = cli_ledger.read(lambda tx: tx.connection.exec_driver_sql("PRAGMA data_version").scalar())
     feedctl("metrics")
     assert cli_ledger.read(lambda tx: tx.connection.exec_driver_sql("PRAGMA data_version").scalar()) == before
+
+
+@pytest.mark.usefixtures("repo", "cli_ledger")
+def test_what_passes_of_the_monitor_find_late_is_counted(feedctl: Feedctl) -> None:
+    for time in ("2026-03-01T00:00Z", "2026-03-02T00:00Z"):
+        feedctl("monitor", "--time", time)
+    text = feedctl("metrics", "--time", "2026-03-02T01:00Z").out
+    found = {
+        (sample.name, sample.labels.get("level", "")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels.get("entity", "clicks_hourly_job") == "clicks_hourly_job"
+    }
+    assert found["feedctl_sla_missed_total", "low"] == 25
+    assert found["feedctl_sla_missed_total", "high"] == found["feedctl_alerts_open", "high"] == 24
+    assert found["feedctl_instances_late", ""] == 25
+    assert found["feedctl_behind_seconds", ""] == (25 * 60 + 40) * 60  # the first should have started at 23:20
+    assert found["feedctl_monitor_pass_timestamp_seconds", ""] == parse_instant("2026-03-02T00:00Z").timestamp()
