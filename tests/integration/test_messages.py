@@ -7,6 +7,7 @@ import shutil
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,10 @@ from tests.databases.port import reserved_port
 from tests.e2e.tiny_repo import NOMINAL_TIME, make_tiny_repo, retention_arguments
 from tests.integration.replications import KEYS, End, Replication, hour
 from tests.testbed.activemq import ActiveMQ, Received
-from tests.unit.notify.messages import message
+from tests.unit.notify.test_message import made
 from toolkit.cli.boundary import run_app
-from toolkit.notify.outbox import Outbox
-from toolkit.notify.stomp import Broker
+from toolkit.notify.channel import MessageRefused
+from toolkit.notify.stomp import Broker, StompSession
 
 pytestmark = pytest.mark.timeout(600)  # the broker starts, beside whatever else runs
 
@@ -143,7 +144,7 @@ def test_over_tls_the_certificate_of_the_broker_is_checked(
     code, result = copying.run("--start", KEYS[0])
     (note,) = result["notes"]
     assert code == 0
-    assert "1 of 1 messages did not reach the broker" in note
+    assert note.startswith("2 messages wait for the channel broker:backup: ")
     assert "certificate verify failed" in note
     monkeypatch.setenv("SSL_CERT_FILE", str(activemq.certificate))
     with activemq.subscriber() as subscriber:
@@ -159,7 +160,7 @@ def test_a_wrong_password_is_said_once_and_never_shown(
     code, result = _copying(tmp_path, _of(activemq)).run()
     (note,) = result["notes"]
     assert code == 0
-    assert note.startswith(f"3 of 3 messages did not reach the broker {activemq.uri}: the broker answered ")
+    assert note.startswith("6 messages wait for the channel broker:backup: the broker answered ")
     assert len([each for each in caplog.messages if "event=messages_not_sent" in each]) == 1
     everything = "".join(each.read_text(errors="replace") for each in tmp_path.rglob("*") if each.is_file())
     assert "hunter2" not in f"{result}{caplog.text}{everything}"
@@ -171,7 +172,7 @@ def test_what_cannot_be_sent_to_costs_a_note(tmp_path: Path, endpoint: str, monk
     code, result = _copying(tmp_path, f'{{endpoint: "{endpoint}", credential: {{user: u, env: {VARIABLE}}}}}').run()
     (note,) = result["notes"]
     assert code == 0
-    assert note.startswith("no messages are sent for the cluster backup: ")
+    assert note.startswith("6 messages wait for the channel broker:backup: ")
     assert ("stomp://HOST:61613" in note) == endpoint.startswith("tcp:")
     assert (VARIABLE in note) == endpoint.startswith("stomp:")
 
@@ -187,7 +188,7 @@ def test_a_broker_that_is_down_delays_nothing(tmp_path: Path) -> None:
         code, result = copying.run()
     (note,) = result["notes"]
     assert (code, time.monotonic() - begun < 10 + _elsewhere(tmp_path)) == (0, True)
-    assert "3 of 3 messages did not reach" in note
+    assert "6 messages wait" in note
     assert "Connection refused" in note
 
 
@@ -202,7 +203,9 @@ def test_a_broker_that_is_silent_is_waited_for_two_seconds_at_the_end(tmp_path: 
     begun = time.monotonic()
     code, result = _copying(tmp_path, _bare(silent)).run()
     took = time.monotonic() - begun
-    assert (code, result["notes"]) == (0, [f"3 of 3 messages did not reach the broker {silent}: no answer in time"])
+    (note,) = result["notes"]
+    assert code == 0
+    assert note.startswith("6 messages wait for the channel broker:backup: no answer in time")
     assert took < 10 + _elsewhere(tmp_path)
 
 
@@ -215,51 +218,35 @@ def _elsewhere(directory: Path) -> float:
 
 
 @pytest.mark.extended
-def test_messages_survive_a_broker_that_was_restarted_between_them(activemq: ActiveMQ) -> None:
-    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
-    with activemq.subscriber() as subscriber:
-        outbox.put(message(1))
-        assert subscriber.next().headers["workflowId"] == "1"
+def test_messages_of_a_broker_that_was_down_come_with_the_next_run(activemq: ActiveMQ, tmp_path: Path) -> None:
+    copying = _copying(tmp_path, _bare(activemq.uri))
     activemq.stop()
+    code, result = copying.run("--start", KEYS[0])
+    assert (code, len(result["notes"])) == (0, 1)
     activemq.start()
+    time.sleep(5)  # the channel rests after a failure
     with activemq.subscriber() as subscriber:
-        outbox.put(message(2))
-        assert subscriber.next().headers["workflowId"] == "2"
-    activemq.stop()
-    outbox.put(message(3))
-    activemq.start()
-    assert outbox.close(time.monotonic() + 30) is None
-
-
-def test_what_a_broker_gets_that_stops_is_counted(activemq: ActiveMQ) -> None:
-    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
-    with activemq.subscriber() as subscriber:
-        outbox.put(message(1))
-        subscriber.next()
-    activemq.stop()
-    outbox.put(message(2))
-    outbox.put(message(3))
-    unsent = outbox.close(time.monotonic() + 10)
-    assert unsent is not None
-    assert (unsent.count, unsent.of) == (2, 3)
+        assert copying.run("--start", KEYS[1])[1]["notes"] == []
+        assert [subscriber.next().headers["nominalTime"] for _ in range(2)] == [KEYS[0], KEYS[1]]
 
 
 def test_hostile_text_arrives_as_it_is_and_forges_no_header(activemq: ActiveMQ) -> None:
-    hostile = "file:///a:b\nstatus:FORGED\r\\n\\c <x> ä"
-    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
-    with activemq.subscriber() as subscriber:
-        outbox.put(message(path=hostile))
+    hostile = "file:///a:b\nstatus:FORGED\r\n\\c <x> ä"
+    with activemq.subscriber() as subscriber, closing(_session(activemq)) as session:
+        session.send(made(facts={"feedInstancePaths": hostile}), "FALCON.clicks")
         headers = subscriber.next().headers
-    assert outbox.close(time.monotonic() + 10) is None
-    assert (headers["feedInstancePaths"], headers["status"]) == (hostile, "SUCCEEDED")
+    assert (headers["feedInstancePaths"], headers["status"]) == (hostile, "FAILED")
 
 
 def test_a_message_that_the_broker_finds_too_long_stops_no_other(activemq: ActiveMQ) -> None:
-    outbox = Outbox(Broker(host="127.0.0.1", port=activemq.port).connect)
+    long: dict[str, object] = {"key": ":" * 8_000}  # an escape each
     with activemq.subscriber() as subscriber:
-        outbox.put(message(1, path="x" * 50_000))
-        outbox.put(message(2))
+        with closing(_session(activemq)) as session, pytest.raises(MessageRefused):
+            session.send(made(facts=long), "FALCON.clicks")
+        with closing(_session(activemq)) as session:
+            session.send(made(facts={"workflowId": "2"}), "FALCON.clicks")
         assert subscriber.next().headers["workflowId"] == "2"
-    unsent = outbox.close(time.monotonic() + 10)
-    assert unsent is not None
-    assert (unsent.count, unsent.of) == (1, 2)
+
+
+def _session(activemq: ActiveMQ) -> StompSession:
+    return Broker(host="127.0.0.1", port=activemq.port).open()

@@ -13,6 +13,7 @@ from typing import Self
 from tests.testbed.activemq_server import PASSWORD, USER, is_listening
 from tests.testbed.client import Testbed, TestbedFailed
 from tests.testbed.waiting import becomes_true
+from toolkit.notify.routing import TOPIC_OF_ALL
 
 _READY_SECONDS = 60
 _NAME, _PROGRAM = "activemq", "broker"
@@ -28,9 +29,15 @@ class Received:
 
 
 class Subscriber:
-    """Gets the messages of all of Falcon's topics, maps as XML."""
+    """Gets the messages of the topics of entities, or of any of Falcon's, maps as XML.
 
-    def __init__(self, port: int) -> None:
+    Args:
+        port: of STOMP, on 127.0.0.1.
+        topic: the only one whose messages count; empty: all but the one that has those about all entities once more.
+    """
+
+    def __init__(self, port: int, topic: str = "") -> None:
+        self._topic = topic
         self._connection = socket.create_connection(("127.0.0.1", port), timeout=20)
         self._stream = self._connection.makefile("rb")
         self._send("CONNECT\naccept-version:1.2\nhost:127.0.0.1\n\n")
@@ -40,7 +47,11 @@ class Subscriber:
 
     def next(self) -> Received:
         """The next message; waits for it."""
-        return self._frame()
+        while True:
+            found = self._frame()
+            topic = found.headers["destination"].removeprefix("/topic/")
+            if topic == self._topic or (not self._topic and topic != TOPIC_OF_ALL):
+                return found
 
     def close(self) -> None:
         """End it."""
@@ -107,9 +118,9 @@ class ActiveMQ:
         return f"stomp+ssl://127.0.0.1:{self.tls}"
 
     @contextmanager
-    def subscriber(self) -> Iterator[Subscriber]:
+    def subscriber(self, topic: str = "") -> Iterator[Subscriber]:
         """One that is there before anything is sent."""
-        subscriber = Subscriber(self.port)
+        subscriber = Subscriber(self.port, topic)
         try:
             yield subscriber
         finally:

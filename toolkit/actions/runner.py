@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.approval import refusal_of
 from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, SkipReason, T, TargetPlan, plan_digest
-from toolkit.actions.notifier import NoNotifier
 from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
@@ -23,7 +22,6 @@ from toolkit.threads import WorkerPool
 if TYPE_CHECKING:
     from toolkit.actions.action import Action, ExceededLimit, RunContext
     from toolkit.actions.guard import Condition
-    from toolkit.actions.notifier import Notifier
     from toolkit.ledger.runs.rows import Origin
     from toolkit.runs.run import ActiveRun, Envelope
     from toolkit.runs.stop import StopSignal
@@ -53,7 +51,6 @@ class ActionRunner(Generic[T, I, D]):
         open_context: opens what a plan is applied with; the run and the conditions are asked before each effect.
         origin_of: who works on an entity, and what was read for it.
         progress: told how far the applying is.
-        notifier: told how each run ended.
     """
 
     action: Action[T, I, D]
@@ -62,7 +59,6 @@ class ActionRunner(Generic[T, I, D]):
     open_context: Callable[[ActiveRun, Sequence[Condition]], RunContext]
     origin_of: Callable[[str], Origin]
     progress: Progress = field(default_factory=NoProgress)
-    notifier: Notifier[T] = field(default_factory=NoNotifier)
 
     def preview(self, request: ActionRequest, targets: Targets[T, I, D]) -> ActionResult[T, I, D]:
         """Plan, and touch nothing."""
@@ -116,7 +112,6 @@ class ActionRunner(Generic[T, I, D]):
             looking=replace(self.look(started), progress=self.progress),
             open_context=partial(self.open_context, started),
             progress=self.progress,
-            notifier=self.notifier,
         )
 
     def start_request(self, target: T, envelope: Envelope, terms: StartTerms = FREELY) -> StartRequest:

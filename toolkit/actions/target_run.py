@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from toolkit.actions.action import Action, Applied, Batch, Batches, RunContext
     from toolkit.actions.guard import Condition
-    from toolkit.actions.notifier import Notifier
     from toolkit.actions.progress import Progress
     from toolkit.errors import Refused
     from toolkit.runs.recorder import LedgerWrite
@@ -42,7 +41,6 @@ class TargetRun(Generic[T, I, D]):
         looking: what the run works with as long as it must not touch anything.
         open_context: opens what the plan is applied with, once the conditions are known.
         progress: told how many items are over.
-        notifier: told how the run ended.
         retry_at: when a target that failed so is to be tried again by itself.
         stop_writes: what else the ledger keeps in the transaction that ends a run which was stopped so.
         stopped: why it was ended before its time, if it was.
@@ -55,7 +53,6 @@ class TargetRun(Generic[T, I, D]):
     looking: RunContext
     open_context: Callable[[Sequence[Condition]], RunContext]
     progress: Progress
-    notifier: Notifier[T]
     retry_at: Callable[[TargetResult[T, I, D]], datetime | None] = lambda _: None
     stop_writes: Callable[[Stopped], Sequence[LedgerWrite]] = lambda _: ()
     stopped: Stopped | None = None
@@ -181,8 +178,6 @@ class TargetRun(Generic[T, I, D]):
         if self.stopped is not None:
             outcome = replace(outcome, writes=self.stop_writes(self.stopped))
         self.run.finish(outcome)
-        if self.plan.waiting is None and self.plan.skipped is None:
-            self.notifier.run_ended(self.target, self.run.recorded, outcome)
         for context in self._opened:
             context.close()
 

@@ -89,7 +89,7 @@ class Wired(Generic[T, I, D]):
 
     Attributes:
         parallel: so many targets are at work at once, unless the user says another number.
-        content: what the broker messages about its runs contain; None: no message is sent.
+        content: what messages about its runs say about data; None: nothing.
         slots: whose turn it is, when each target is worked on for itself; None: all are planned first.
         first_writes: tells what the ledger gets before the first run; asked and written once the envelope is open.
     """
@@ -255,6 +255,7 @@ def run_action(
         )
         if options.dry_run:
             return runner.preview(_request(context, wired.parallel), wired.targets)
+        messages = stack.enter_context(closing(_messages(wired, context, clock)))
         enveloped = Enveloped(
             name=wired.action.name,
             ledger=context.use.ledger,
@@ -262,11 +263,11 @@ def run_action(
             process=process,
             clock=clock,
             variables=options.repo.variables,
+            ends=messages,
         )
-        messages = stack.enter_context(closing(_messages(wired, context, clock)))
         envelope = stack.enter_context(opened_envelope(enveloped))
         context.use.write_first(wired.first_writes())
-        result = _ran(replace(runner, notifier=messages), wired, _request(context, wired.parallel), envelope)
+        result = _ran(runner, wired, _request(context, wired.parallel), envelope)
         return result.with_notes(*context.copying.notes(), *messages.close())
 
 
@@ -281,11 +282,14 @@ def _ran(
 
 
 def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:
-    """For the brokers of the clusters that the run is about."""
-    messages = Messages(content=wired.content, clock=clock, environment=context.variables)
-    names = {target.cluster for target in wired.targets.to_do} if wired.content is not None else ()
-    messages.open(context.repository.clusters[name] for name in sorted(names))
-    return messages
+    return Messages(
+        repository=context.repository,
+        ledger=context.use.ledger,
+        content=wired.content,
+        targets=wired.targets.to_do,
+        clock=clock,
+        variables=context.variables,
+    )
 
 
 def opened_context(

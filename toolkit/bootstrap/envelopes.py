@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from toolkit.clock import Clock
 from toolkit.ledger.database import Ledger
@@ -15,7 +15,7 @@ from toolkit.runs.lease import Heartbeat
 from toolkit.runs.ledger_recorder import LedgerRecorder
 from toolkit.runs.null_recorder import NullRecorder
 from toolkit.runs.owner import ProcessTable
-from toolkit.runs.recorder import Recorder, current_user, origin_here
+from toolkit.runs.recorder import NoRunEnds, Recorder, RunEnds, current_user, origin_here
 from toolkit.runs.run import Envelope
 from toolkit.runs.stop import StopSignal
 from toolkit.variables import Variables
@@ -32,6 +32,7 @@ class Enveloped:
         process: the stop signal of the process.
         clock: tells the wall-clock time.
         variables: of the process.
+        ends: receives the ends of runs.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Enveloped:
     process: StopSignal
     clock: Clock
     variables: Variables
+    ends: RunEnds = field(default_factory=NoRunEnds)
 
 
 @contextmanager
@@ -50,9 +52,9 @@ def opened_envelope(action: Enveloped) -> Iterator[Envelope]:
         AuditUnusable: the audit file cannot be written.
     """
     recorder: Recorder = (
-        NullRecorder()
+        NullRecorder(action.ends)
         if action.ledger is None
-        else LedgerRecorder(ledger=action.ledger, is_gone=ProcessTable().is_gone)
+        else LedgerRecorder(ledger=action.ledger, is_gone=ProcessTable().is_gone, ends=action.ends)
     )
     first = process_line(action=action.name, ledger=recorder.place, who=current_user())
     with (

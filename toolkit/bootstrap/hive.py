@@ -211,9 +211,9 @@ def _wired(
     action, feeds = table_action(name, life_cycle, mode_of, context), context.repository.feeds
     named = {target.feed for target in targets.to_do}
     given = [value for each in named if isinstance(value := feeds[each].properties.get("parallel"), int)]
-    content: MessageContent[TableTarget] = MessageContent(
-        operation=_OPERATIONS[name],
-        path=lambda target: target.directory if target.is_export and target.directory else action.address(target),
+    content: MessageContent[TableTarget] = MessageContent.of_feed(
+        _OPERATIONS[name],
+        lambda target: target.directory if target.is_export and target.directory else action.address(target),
     )
     return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), content=content)
 

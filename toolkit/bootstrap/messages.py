@@ -1,42 +1,49 @@
-"""Messages to brokers about an action's runs, wired (Falcon overview: a message for each replicated instance)."""
+"""Messages about an action's runs, wired: written with the end of a run, and sent by a thread beside the action."""
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Mapping
+import os
+import socket
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Generic
 
 from typing_extensions import override
 
 from toolkit.actions.model import T
-from toolkit.actions.notifier import Notifier
-from toolkit.entities.cluster import STOMP_ENDPOINT
-from toolkit.entities.env_references import MissingVariable
-from toolkit.errors import InvalidInput
+from toolkit.errors import FeedctlError
+from toolkit.ledger import outbox
+from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
+from toolkit.ledger.memory import outbox_in_memory
+from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.notify.message import InstanceMessage
-from toolkit.notify.outbox import Outbox
-from toolkit.notify.stomp import Broker
-from toolkit.runs.recorder import LOG_VARIABLE, current_user, path_text
+from toolkit.notify.delivery import LATE, PAUSES, Delivery
+from toolkit.notify.routing import MessageRoute, new_messages, run_routes
+from toolkit.notify.run_message import OPERATIONS, EndedRun, run_message
+from toolkit.notify.sender import Sender
+from toolkit.programs.step_environment import step_environment
+from toolkit.runs.owner import ProcessTable
+from toolkit.runs.recorder import LOG_VARIABLE, LedgerWrite, RunEnds, current_user, path_text
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
-    from toolkit.entities.cluster import Cluster, Messaging
+    from toolkit.entities import Repository
+    from toolkit.ledger.database import Ledger, Transaction
     from toolkit.runs.recorder import RecordedRun, RunOutcome
+    from toolkit.variables import Variables
 
 _LOG = logging.getLogger(__name__)
 
-
-def _status(status: RunStatus) -> str:
-    """Consumers of Falcon's messages know nothing that timed out: to them it has failed."""
-    return (RunStatus.FAILED if status is RunStatus.TIMED_OUT else status).value.upper()
-
-
 END_SECONDS = 2.0
-"""So long the end of the process waits for brokers, all of them together."""
+"""So long the end of the process waits for receivers, all of them together."""
+_NO_END = frozenset({RunStatus.WAITING, RunStatus.SKIPPED})
+_AT_ONCE = (0.0,)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,120 +51,157 @@ class MessageContent(Generic[T]):
     """Content of messages about an action's targets.
 
     Attributes:
-        operation: in Falcon's words, for example ``REPLICATE``.
-        path: of the instance; where a run is about many, of the directory or the table that they are in.
+        operation: in Falcon's words, for example ``REPLICATE``; empty: that of the life cycle.
+        data: names of feeds, each with the path of its data; where a run is about many instances, with the directory
+            or the table that they are in.
     """
 
-    operation: str
-    path: Callable[[T], CanonicalPath | str]
+    operation: str = ""
+    data: Callable[[T], Sequence[tuple[str, CanonicalPath | str]]]
 
-
-class NotStomp(InvalidInput):
-    """The end point of a broker is of another protocol than the one that messages are sent by."""
-
-    def __init__(self, *, endpoint: str) -> None:
-        self.endpoint = endpoint
-        super().__init__(
-            f"the end point {endpoint} is none of STOMP; write the port of the broker's STOMP connector: "
-            "stomp://HOST:61613, or stomp+ssl://HOST:PORT"
-        )
+    @classmethod
+    def of_feed(cls, operation: str, path: Callable[[T], CanonicalPath | str]) -> MessageContent[T]:
+        """Return the content of messages about targets that are instances of one feed each."""
+        return cls(operation=operation, data=lambda target: [(target.entity, path(target))])
 
 
 @dataclass(kw_only=True)
-class Messages(Notifier[T], Generic[T]):
-    """Sends a message for each run that ended to the broker of its cluster; see `Notifier`.
+class Messages(RunEnds, Generic[T]):
+    """Writes a message for each run that ended into the outbox, and has it sent.
 
     Attributes:
-        content: what the messages say; None: there are none.
+        repository: says who gets messages.
+        ledger: has the outbox; None: the action does without, and messages that cannot be sent now are lost.
+        content: what messages say about data; None: nothing.
+        targets: that runs may be about.
         clock: tells when a run ended.
-        environment: has the brokers' passwords, and says where the log is.
-        outboxes: by cluster; two may share one.
-        notes: for the user.
+        variables: of the process, with the secrets of channels, and the place of the log.
     """
 
+    repository: Repository
+    ledger: Ledger | None
     content: MessageContent[T] | None
+    targets: Iterable[T]
     clock: Clock
-    environment: Mapping[str, str]
-    outboxes: dict[str, Outbox] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    _brokers: dict[Broker, Outbox] = field(default_factory=dict, init=False)
+    variables: Variables
+    _sender: Sender = field(init=False)
+    _outbox: Ledger = field(init=False)
+    _by_key: Mapping[tuple[str, ...], T] = field(init=False)
+    _channels: set[str] = field(default_factory=set, init=False)
 
-    def open(self, clusters: Iterable[Cluster]) -> None:
-        """Find out where the messages of clusters go; a broker without a usable address costs a note, nothing else."""
-        for cluster in clusters:
-            messaging = cluster.interfaces.messaging
-            if messaging is None:
-                continue
-            try:
-                broker = broker_of(messaging, self.environment)
-            except InvalidInput as error:
-                self._say(f"no messages are sent for the cluster {cluster.name}: {error}")
-                continue
-            self.outboxes[cluster.name] = self._brokers.setdefault(broker, Outbox(broker.connect))
+    def __post_init__(self) -> None:
+        self._outbox = self.ledger or outbox_in_memory()
+        pauses = _AT_ONCE if self.ledger is None else PAUSES
+        self._sender = Sender(partial(delivery_of, self.repository, self._outbox, self.variables, pauses))
+        self._by_key = {_key_of(each): each for each in self.targets} if self.content is not None else {}
 
     @override
-    def run_ended(self, target: T, run: RecordedRun, outcome: RunOutcome) -> None:
-        outbox = self.outboxes.get(target.cluster)
-        if self.content is None or outbox is None:
+    def writes(self, run: RecordedRun, outcome: RunOutcome) -> Sequence[LedgerWrite]:
+        routes = self._routes(run, outcome)
+        return [self._write(run, outcome, routes)] if routes else ()
+
+    @override
+    def ended(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        routes = self._routes(run, outcome)
+        if not routes:
             return
-        keys = {
-            "entityName": target.entity,
-            "entityType": "FEED",
-            "operation": self.content.operation,
-            "cluster": target.cluster,
-            "sourceCluster": target.counterpart,
-            "feedNames": target.entity,
-            "feedInstancePaths": path_text(str(self.content.path(target))),
-            "nominalTime": target.instance_key,
-            "status": _status(outcome.status),
-            "workflowId": str(run.run_id or ""),
-            "runId": str(run.attempt or ""),
-            "timeStamp": f"{self.clock.now():%Y-%m-%dT%H:%M:%SZ}",
-            "workflowUser": current_user(),
-            "logFile": self.environment.get(LOG_VARIABLE, ""),
-        }
-        outbox.put(InstanceMessage(entity=target.entity, keys=keys))
+        self._channels.update(route.channel for route in routes)
+        if self.ledger is None:
+            write = self._write(run, outcome, routes)
+            self._outbox.write(lambda tx: write(tx, 0))
+        self._sender.wake()
 
     def close(self) -> tuple[str, ...]:
-        """Let what waits be sent, if brokers take it now.
+        """Let what waits be sent, if receivers take it now.
 
         Returns:
             Notes for the user, once.
         """
-        deadline = time.monotonic() + END_SECONDS
-        for broker, outbox in self._brokers.items():
-            unsent = outbox.close(deadline)
-            if unsent is not None:
-                count = f"{unsent.count} of {unsent.of} messages"
-                self._say(f"{count} did not reach the broker {broker}: {unsent.why}")
-        self._brokers.clear()
-        notes = tuple(self.notes)
-        self.notes.clear()
-        return notes
+        if not self._sender.has_begun:
+            return ()
+        self._sender.close(END_SECONDS)
+        channels, self._channels = self._channels, set()
+        try:
+            states = self._outbox.read(outbox.channel_states)
+        except (LedgerUnavailable, LedgerConflict) as error:
+            return (f"it is unknown whether all messages were sent: {error}",) if channels else ()
+        lost = "are lost" if self.ledger is None else "the next action or `feedctl monitor` sends them"
+        return tuple(
+            f"{each.waiting} messages wait for the channel {each.channel}: {each.error or LATE}; {lost}"
+            for each in states
+            if each.waiting and each.channel in channels
+        )
 
-    def _say(self, note: str) -> None:
-        _LOG.warning('event=messages_not_sent why="%s"', note)
-        self.notes.append(note)
+    def _routes(self, run: RecordedRun, outcome: RunOutcome) -> tuple[MessageRoute, ...]:
+        if outcome.status in _NO_END:
+            return ()
+        return run_routes(self.repository, run.key.entity, run.key.cluster, is_last=outcome.retry_at is None)
+
+    def _write(self, run: RecordedRun, outcome: RunOutcome, routes: Sequence[MessageRoute]) -> LedgerWrite:
+        message_id, expires = uuid.uuid4().hex, self.repository.settings.monitoring.expires
+
+        def write(tx: Transaction, run_id: int) -> None:
+            started_at = queries.get(tx, run_id).started_at if run_id else None
+            message = run_message(self._ended_run(run, outcome, started_at), message_id)
+            outbox.put(tx, new_messages(message, routes, expires, run_id=run_id or None))
+
+        return write
+
+    def _ended_run(self, run: RecordedRun, outcome: RunOutcome, started_at: datetime | None) -> EndedRun:
+        key, environment = run.key, self.repository.environment
+        target = self._by_key.get((key.entity, key.cluster, key.counterpart, key.instance_key))
+        content = None if target is None else self.content
+        try:
+            data = [] if content is None or target is None else content.data(target)
+        except FeedctlError:  # the run has failed by the same, and its message says so
+            data = []
+        return EndedRun(
+            key=key,
+            entity_type="PROCESS" if key.entity in self.repository.processes else "FEED",
+            operation=(content and content.operation) or OPERATIONS.get(key.life_cycle, key.life_cycle.value.upper()),
+            feeds=tuple(feed for feed, _ in data),
+            paths=tuple(path_text(str(path)) for _, path in data),
+            status=outcome.status,
+            run_id=run.run_id,
+            attempt=run.attempt,
+            reason=outcome.reason,
+            exit_code=outcome.exit_code,
+            retry_at=outcome.retry_at,
+            started_at=started_at,
+            ended_at=self.clock.now(),
+            user=current_user(),
+            log=self.variables.get(LOG_VARIABLE, ""),
+            environment="" if environment is None else environment.name,
+        )
 
 
-def broker_of(messaging: Messaging, environment: Mapping[str, str]) -> Broker:
-    """The broker of a cluster.
+def delivery_of(
+    repository: Repository, ledger: Ledger, variables: Variables, pauses: tuple[float, ...] = PAUSES
+) -> Delivery:
+    """Return the delivery of messages by the channels of a config repo.
 
-    Raises:
-        NotStomp: its end point is of another protocol.
-        MissingVariable: its password is not there.
-        BadLogin: no broker could have that password.
+    Args:
+        repository: describes the channels.
+        ledger: has the outbox.
+        variables: of the process, with the secrets of channels.
+        pauses: see `Delivery`.
     """
-    found = STOMP_ENDPOINT.fullmatch(messaging.endpoint)
-    if found is None:
-        raise NotStomp(endpoint=messaging.endpoint)
-    login = messaging.credential
-    if login is not None and login.env not in environment:
-        raise MissingVariable(name=login.env)
-    return Broker(
-        host=found["address"] or found["host"],
-        port=int(found["port"]),
-        is_tls=found["tls"] is not None,
-        user="" if login is None else login.user,
-        password="" if login is None else environment[login.env],
+    from toolkit.notify.opening import Channels  # noqa: PLC0415 - only who sends needs clients of HTTP and mail
+
+    channels = Channels(repository=repository, variables=variables, environment=step_environment(variables))
+    table = ProcessTable()
+    owner = f"{socket.gethostname()} {os.getpid()} {table.own_mark() or '?'}"
+    return Delivery(
+        ledger=ledger, channel_of=channels.find, owner=owner, is_gone=partial(_is_gone, table), pauses=pauses
     )
+
+
+def _is_gone(table: ProcessTable, owner: str) -> bool:
+    """Return whether the process with such a name, which another feedctl wrote, has ended for certain."""
+    host, _, rest = owner.partition(" ")
+    pid, _, mark = rest.partition(" ")
+    return pid.isdecimal() and table.has_ended(host=host, pid=int(pid[:10]), mark=mark)
+
+
+def _key_of(target: T) -> tuple[str, ...]:
+    return (target.entity, target.cluster, target.counterpart, target.instance_key)

@@ -16,6 +16,7 @@ from toolkit.availability import NoRegistry
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.ingested_data import ingested_instances
+from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
@@ -167,6 +168,7 @@ class ProcessWiring:
             action=action,
             targets=Targets(to_do=tuple(candidates), settled=tuple(self.settled)),
             parallel=max(1, min(self.slots.at_once, MOST_AT_ONCE)),
+            content=MessageContent(data=_outputs),
             slots=self.slots,
             first_writes=self.first_writes,
         )
@@ -330,3 +332,10 @@ def _settled(
     could_start = skipped is not None and skipped.code == _SUSPENDED
     target = NoTarget(entity=site.process.name, cluster=site.cluster.name, could_start=could_start)
     return TargetPlan(target=target, detail=ProcessDetail(), notes=(note,) if note else (), skipped=skipped)
+
+
+def _outputs(target: ProcessTarget) -> list[tuple[str, str]]:
+    """Return the feeds that an instance makes, each with where its data is."""
+    site = target.site
+    planned = site.outputs(target.nominal_time)
+    return [(site.process.outputs[each.name].feed, site.uri(each.storage, each.instance)) for each in planned]

@@ -152,9 +152,7 @@ def _wire(own: ReplicationOptions, context: ActionContext) -> Wired[ReplicationT
         new_holds=NoNewHolds() if options.dry_run else context.holds,
     )
     given = [value for route in found if isinstance(value := route.feed.properties.get("parallel"), int)]
-    content: MessageContent[ReplicationTarget] = MessageContent(
-        operation="REPLICATE", path=lambda target: target.target
-    )
+    content: MessageContent[ReplicationTarget] = MessageContent.of_feed("REPLICATE", lambda target: target.target)
     return Wired(action=action, targets=targets, parallel=min(given, default=PARALLEL), content=content)
 
 

@@ -99,7 +99,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         hold_seen=None if options.dry_run else context.holds.note_file,
         executors_above=repository.settings.executors_above,
     )
-    content: MessageContent[FeedTarget] = MessageContent(operation="DELETE", path=message_path)
+    content: MessageContent[FeedTarget] = MessageContent.of_feed("DELETE", message_path)
     return Wired(action=action, targets=targets, content=content)
 
 

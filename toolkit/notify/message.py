@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from itertools import islice
 
 from toolkit.errors import FeedctlError
 from toolkit.linter.secret_values import text_without_secrets
@@ -19,6 +20,8 @@ LONGEST_SUBJECT, LONGEST_TEXT, LONGEST_FACT = 200, 16_000, 8_000
 """Characters of a subject and of a text; bytes of a fact, since a broker takes no longer header."""
 _LONGEST_READ = 64_000
 """Of a longer text only so much is looked at; behind the end of what is shown, so that no half secret stays."""
+MOST_FACTS = 100
+"""The others are left out."""
 SCHEMA_VERSION = 1
 CUT = " [...]"
 """Stands where a text was cut."""
@@ -99,7 +102,9 @@ class Message:
         subject = _cut(on_one_line(_masked(" ".join(self.subject.split()))), LONGEST_SUBJECT)
         object.__setattr__(self, "subject", subject)
         object.__setattr__(self, "text", _cut(printable(_masked(self.text)), LONGEST_TEXT))
-        object.__setattr__(self, "facts", {key: _fact(value) for key, value in self.facts.items()})
+        object.__setattr__(
+            self, "facts", dict(islice(((key, _fact(value)) for key, value in self.facts.items()), MOST_FACTS))
+        )
 
     def as_json(self) -> str:
         """Return the message as JSON with its schema version, as the outbox keeps it."""
@@ -147,27 +152,3 @@ def _fact(value: object) -> object:
     text = _masked(value)
     octets = text.encode(errors="replace")
     return octets.decode() if len(octets) <= LONGEST_FACT else octets[:LONGEST_FACT].decode(errors="ignore") + CUT
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InstanceMessage:
-    """Message about the end of the work on one instance.
-
-    Attributes:
-        entity: the feed or process, which has a topic of its own.
-        keys: what is said, by Falcon's names of it.
-    """
-
-    entity: str
-    keys: Mapping[str, str]
-
-    @property
-    def destination(self) -> str:
-        """The topic."""
-        return f"/topic/FALCON.{self.entity}"
-
-    @property
-    def body(self) -> bytes:
-        """The keys once more, in the form that ActiveMQ makes a JMS `MapMessage` of, as Falcon's were."""
-        entries = [{"string": [key, value]} for key, value in self.keys.items()]
-        return json.dumps({"map": {"entry": entries}}).encode()

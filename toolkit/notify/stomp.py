@@ -1,11 +1,12 @@
 """Sending by STOMP 1.2: enough of it to hand a message to a broker and to know that it has it.
 
 A library would bring threads, waits and retries of its own, and a subscriber's half; this has one socket with a limit
-on each wait, which is all that `outbox` needs.
+on each wait, which is all that `delivery` needs.
 """
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 from collections.abc import Iterable, Mapping
@@ -13,34 +14,16 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from toolkit.errors import FeedctlError, InvalidInput
-from toolkit.notify.message import InstanceMessage
-from toolkit.printable import on_one_line
+from typing_extensions import override
+
+from toolkit.errors import InvalidInput
+from toolkit.notify.channel import Channel, ChannelSession, ChannelUnavailable, MessageRefused, visible
+from toolkit.notify.message import Message
 
 WAIT_SECONDS = 5.0
 """So long a broker may take to be connected to, and for each piece of an answer."""
-_LONGEST_LINE, _MOST_LINES, _MOST_CHARACTERS = 8192, 1000, 200
+_LONGEST_LINE, _MOST_LINES = 8192, 1000
 _ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c", "\0": "\N{REPLACEMENT CHARACTER}"})
-
-
-class BrokerError(FeedctlError):
-    """A message could not be handed to a broker now.
-
-    Args:
-        why: what happened, on one line and without a password.
-    """
-
-    retriable = True
-
-    def __init__(self, *, why: str) -> None:
-        self.why = why
-        super().__init__(why)
-
-
-class MessageRefused(BrokerError):  # noqa: N818 - named for what happened
-    """The broker does not want this message, and would not later."""
-
-    retriable = False
 
 
 class BadLogin(InvalidInput):
@@ -51,7 +34,7 @@ class BadLogin(InvalidInput):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Broker:
+class Broker(Channel):
     """A broker, and who asks.
 
     Attributes:
@@ -76,37 +59,56 @@ class Broker:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"stomp{'+ssl' if self.is_tls else ''}://{host}:{self.port}"
 
-    def connect(self) -> StompSession:
-        """A session.
-
-        Raises:
-            BrokerError: there is none to be had now.
-        """
+    @override
+    def open(self) -> StompSession:
         try:
             return StompSession(self)
         except (OSError, UnicodeError) as error:
             raise self.error(error) from error
 
-    def error(self, error: Exception) -> BrokerError:
+    def error(self, error: Exception) -> ChannelUnavailable:
         """Return the error that ended a session in a form that may be printed."""
         if isinstance(error, TimeoutError):
-            return BrokerError(why=f"no answer within {WAIT_SECONDS:g} s")
-        return BrokerError(why=self.visible(str(error) or type(error).__name__))
+            return ChannelUnavailable(why=f"no answer within {WAIT_SECONDS:g} s")
+        return ChannelUnavailable(why=self.visible(error))
 
-    def visible(self, text: str) -> str:
+    def visible(self, answer: object) -> str:
         """Return the other end's message in a form that may be printed: it might repeat a password."""
-        hidden = text.replace(self.password, "***") if self.password else text
-        return on_one_line(hidden[:_MOST_CHARACTERS])
+        return visible(answer, [self.password])
 
 
-class StompSession:
-    """A connection to a broker that has accepted who asks; used by one thread.
+def falcon_keys(message: Message) -> dict[str, str]:
+    """Return what a message says by Falcon's names of it; its facts have such names already."""
+    return {
+        "entityName": message.entity,
+        "entityType": message.entity_type,
+        "operation": message.operation,
+        "cluster": message.cluster,
+        "nominalTime": message.instance_key,
+        "status": message.status,
+        "timeStamp": message.time,
+        "messageId": message.message_id,
+        **{key: str(value) for key, value in message.facts.items() if value is not None},
+    }
+
+
+def _map_of(keys: Mapping[str, str]) -> bytes:
+    """Return the keys once more, in the form that ActiveMQ makes a JMS `MapMessage` of, as Falcon's were."""
+    return json.dumps({"map": {"entry": [{"string": [key, value]} for key, value in keys.items()]}}).encode()
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+class StompSession(ChannelSession):
+    """A connection to a broker that has accepted who asks.
 
     Args:
         broker: the other end.
 
     Raises:
-        BrokerError: the broker does not want it.
+        ChannelUnavailable: the broker does not want it.
         OSError: it is not there, or no broker.
         UnicodeError: its name is none.
     """
@@ -131,35 +133,33 @@ class StompSession:
         self._send("CONNECT", (f"{key}:{value}".replace("\\", "\\\\") for key, value in headers.items()))
         command, answered = self._answer()
         if command != "CONNECTED":
-            raise BrokerError(why=f"the broker answered {broker.visible(answered.get('message') or command)}")
+            raise ChannelUnavailable(why=f"the broker answered {broker.visible(answered.get('message') or command)}")
 
-    def send(self, message: InstanceMessage) -> None:
-        """Send a message, and wait until the broker says that it has it. After an error the session is of no use.
-
-        Raises:
-            MessageRefused: the broker does not want it.
-            BrokerError: it is unknown whether the broker has it.
-        """
+    @override
+    def send(self, message: Message, recipient: str) -> None:
+        """Send to a topic, and wait until the broker says that it has the message."""
         self._sent += 1
         receipt = str(self._sent)
+        keys = falcon_keys(message)
         # No content-length: with one, ActiveMQ makes bytes of any body.
         headers = {
-            "destination": message.destination,
+            **keys,
+            "destination": f"/topic/{recipient}",
             "persistent": "true",
             "receipt": receipt,
             "transformation": "jms-map-json",
-            **message.keys,
         }
         try:
-            self._send("SEND", (f"{key}:{value.translate(_ESCAPES)}" for key, value in headers.items()), message.body)
+            self._send("SEND", (f"{_escaped(key)}:{_escaped(value)}" for key, value in headers.items()), _map_of(keys))
             command, answered = self._answer()
         except OSError as error:
             raise self._broker.error(error) from error
         if command == "ERROR":
             raise MessageRefused(why=f"the broker answered {self._broker.visible(answered.get('message') or command)}")
         if command != "RECEIPT" or answered.get("receipt-id") != receipt:
-            raise BrokerError(why=f"the broker answered {self._broker.visible(command)}, expected a receipt")
+            raise ChannelUnavailable(why=f"the broker answered {self._broker.visible(command)}, expected a receipt")
 
+    @override
     def close(self) -> None:
         """End the connection; every message has its receipt, so that nothing more is to be said."""
         with suppress(OSError):

@@ -17,7 +17,10 @@ WITHHELD_VARIABLE = "FEEDCTL_LEDGER_WITHHELD"
 """In the environment of a step: its runner works with a ledger of FEEDCTL_LEDGER, which steps do not get."""
 
 _LEDGER = "FEEDCTL_LEDGER"
-_BY_NAME_ALONE = ("FEEDCTL_LEDGER", "FEEDCTL_BROKER_", "FEEDCTL_CATALOG_", "FEEDCTL_KAFKA_", OFFERED)
+_BY_NAME_ALONE = (
+    *("FEEDCTL_LEDGER", "FEEDCTL_BROKER_", "FEEDCTL_CATALOG_", "FEEDCTL_KAFKA_", "FEEDCTL_MAIL_", "FEEDCTL_WEBHOOK_"),
+    OFFERED,
+)
 """A pattern of the operator's list does not mean these; their whole names do."""
 _PASSED = frozenset(
     f"{prefix}{name}"

@@ -28,9 +28,11 @@ from toolkit.ledger.vocabulary import ItemState, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost, Stopped
 from toolkit.runs.recorder import (
     HeartbeatReply,
+    NoRunEnds,
     RecordBatch,
     RecordedRun,
     Recorder,
+    RunEnds,
     RunOutcome,
     SettledLeftOver,
     message_text,
@@ -48,10 +50,12 @@ class LedgerRecorder(Recorder):
     Attributes:
         ledger: open for writing.
         is_gone: asked about the owner of a run that is in the way.
+        ends: receives the ends of runs.
     """
 
     ledger: Ledger
     is_gone: IsGone = never_known
+    ends: RunEnds = field(default_factory=NoRunEnds)
     _is_given_up: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     @property
@@ -154,7 +158,9 @@ class LedgerRecorder(Recorder):
         """Do not wait for the disk: a lost outcome leaves a run without an owner and without unfinished items."""
         if self._is_given_up.is_set():
             raise LedgerLost(why=f"the ledger {self.ledger.place} did not come back")
-        self._write(lambda tx: _end(tx, run, outcome), is_lasting=False)
+        last = replace(outcome, writes=(*outcome.writes, *self.ends.writes(run, outcome)))
+        self._write(lambda tx: _end(tx, run, last), is_lasting=False)
+        self.ends.ended(run, outcome)
 
     @override
     def give_up(self) -> None:

@@ -10,13 +10,29 @@ from toolkit.errors import Skipped
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import Request
-from toolkit.runs.recorder import HeartbeatReply, RecordBatch, RecordedRun, Recorder, RunOutcome, SettledLeftOver
+from toolkit.runs.recorder import (
+    HeartbeatReply,
+    NoRunEnds,
+    RecordBatch,
+    RecordedRun,
+    Recorder,
+    RunEnds,
+    RunOutcome,
+    SettledLeftOver,
+)
 
 
 class NullRecorder(Recorder):
-    """A `Recorder` that keeps nothing; what the run does is in the audit file."""
+    """A `Recorder` that keeps nothing; what the run does is in the audit file.
+
+    Args:
+        ends: receives the ends of runs.
+    """
 
     place: str | None = None
+
+    def __init__(self, ends: RunEnds | None = None) -> None:
+        self._ends = ends or NoRunEnds()
 
     @override
     def start(self, request: StartRequest) -> RecordedRun:
@@ -57,7 +73,8 @@ class NullRecorder(Recorder):
     def go_on(self, run: RecordedRun, request: Request) -> None: ...
 
     @override
-    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None: ...
+    def finish(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        self._ends.ended(run, outcome)
 
     @override
     def give_up(self) -> None: ...

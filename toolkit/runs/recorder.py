@@ -13,6 +13,8 @@ from datetime import datetime
 from typing import Protocol
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
+from typing_extensions import override
+
 from toolkit import __version__
 from toolkit.el.zones import ZONE_DATA
 from toolkit.errors import Skipped
@@ -67,6 +69,29 @@ class RunOutcome:
     exit_code: int | None = None
     retry_at: datetime | None = None
     writes: Sequence[LedgerWrite] = ()
+
+
+class RunEnds(Protocol):
+    """Receiver of the ends of runs; called from any thread, it may neither fail nor take time."""
+
+    def writes(self, run: RecordedRun, outcome: RunOutcome) -> Sequence[LedgerWrite]:
+        """Return what else the ledger keeps of the end of a run, in the same transaction."""
+        ...
+
+    def ended(self, run: RecordedRun, outcome: RunOutcome) -> None:
+        """Take note that the outcome is in the ledger, if there is one."""
+        ...
+
+
+class NoRunEnds(RunEnds):
+    """Receiver that does nothing."""
+
+    @override
+    def writes(self, run: RecordedRun, outcome: RunOutcome) -> Sequence[LedgerWrite]:
+        return ()
+
+    @override
+    def ended(self, run: RecordedRun, outcome: RunOutcome) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

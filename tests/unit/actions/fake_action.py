@@ -12,7 +12,6 @@ from toolkit.actions.action import Applied, Batch, Recovery, RunContext
 from toolkit.actions.batch_loop import next_batch
 from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.model import INTERRUPTED, I, ItemResult, NoTarget, Problem, TargetPlan
-from toolkit.actions.notifier import NoNotifier, Notifier
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
@@ -267,7 +266,6 @@ class Scene:
     settled: tuple[TargetPlan[NoTarget, Mark, None], ...] = ()
     open_context: OpenContext = context
     progress: Progress = field(default_factory=NoProgress)
-    notifier: Notifier[Job] = field(default_factory=NoNotifier)
     beat: Callable[[], object] = field(init=False)
 
     def run(self, *, dry_run: bool = False, approve: str | None = None, parallel: int = 1) -> Result:
@@ -278,7 +276,6 @@ class Scene:
             open_context=self.open_context,
             origin_of=lambda _: Origin(who="alice"),
             progress=self.progress,
-            notifier=self.notifier,
         )
         requested = request(dry_run=dry_run, approve=approve, parallel=parallel)
         targets = Targets(to_do=tuple(Job(entity=name) for name in self.action.todo), settled=self.settled)

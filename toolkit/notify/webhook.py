@@ -1,0 +1,132 @@
+"""Webhooks: a POST with a signature to a host that the config repo allows; redirects are not followed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import requests
+from requests.exceptions import RequestException
+from typing_extensions import override
+
+from toolkit.entities.monitoring import WebhookFormat
+from toolkit.notify.channel import Channel, ChannelSession, ChannelUnavailable, MessageRefused, visible
+from toolkit.notify.message import Message
+from toolkit.notify.webhook_formats import body_of
+
+CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 10.0
+"""So long a server may take to be connected to, and for each piece of an answer."""
+_LONGEST_READ = 1_000
+_REFUSALS = frozenset({400, 409, 411, 413, 414, 415, 422, 431})
+"""Answers that are about this message: it would not be taken later either. All others are about the server."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Webhook(Channel):
+    """An HTTP server that gets messages.
+
+    Attributes:
+        url: where to; secret, since services have their keys in it.
+        allowed_hosts: of the config repo.
+        style: of the body.
+        secret: key of the signature, or the routing key of PagerDuty; empty: not signed.
+        now: seconds since 1970, for the signature.
+    """
+
+    url: str = field(repr=False)
+    allowed_hosts: tuple[str, ...]
+    style: WebhookFormat = WebhookFormat.JSON
+    secret: str = field(default="", repr=False)
+    now: Callable[[], float] = time.time
+
+    @override
+    def open(self) -> WebhookSession:
+        try:
+            host = urlsplit(self.url).hostname or ""
+        except ValueError:
+            host = ""
+        if host not in {each.lower() for each in self.allowed_hosts}:
+            raise ChannelUnavailable(why=f"the host {host!r} is not in monitoring.allowed_hosts of repo.yaml")
+        return WebhookSession(self)
+
+
+class WebhookSession(ChannelSession):
+    """Requests that share a connection.
+
+    Args:
+        webhook: the other end.
+    """
+
+    def __init__(self, webhook: Webhook) -> None:
+        self._webhook, self._requests = webhook, requests.Session()
+
+    @override
+    def send(self, message: Message, recipient: str) -> None:
+        """Post a message; a webhook has one recipient only."""
+        webhook = self._webhook
+        body = body_of(message, webhook.style, webhook.secret)
+        try:
+            with self._requests.post(
+                webhook.url,
+                data=body,
+                headers=_headers(webhook, message, body),
+                timeout=(CONNECT_SECONDS, ANSWER_SECONDS),
+                allow_redirects=False,
+                stream=True,
+                auth=_no_login,
+            ) as response:
+                status = response.status_code
+                answer = next(response.iter_content(_LONGEST_READ), b"")  # a connection is used again after it
+        except (RequestException, OSError, ValueError) as error:
+            raise ChannelUnavailable(why=self._visible(_cause(error))) from error
+        if status // 100 == 2:  # noqa: PLR2004 - a class of HTTP
+            return
+        if status // 100 == 3:  # noqa: PLR2004 - a class of HTTP
+            raise ChannelUnavailable(why=f"the server answered {status}; redirects are not followed: correct the URL")
+        why = f"the server answered {status} {self._visible(answer.decode(errors='replace').strip())}".rstrip()
+        raise MessageRefused(why=why) if status in _REFUSALS else ChannelUnavailable(why=why)
+
+    @override
+    def close(self) -> None:
+        self._requests.close()
+
+    def _visible(self, answer: object) -> str:
+        """Paths of such URLs are keys: neither the whole nor a long part of it is shown."""
+        parts = urlsplit(self._webhook.url)
+        secrets = (self._webhook.secret, self._webhook.url, f"{parts.path}?{parts.query}", parts.path.strip("/"))
+        return visible(answer, secrets) if answer else ""
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    """Return the signature of a body: HMAC with SHA-256 over the timestamp, a dot and the body, in hexadecimal."""
+    return hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+def _headers(webhook: Webhook, message: Message, body: bytes) -> dict[str, str]:
+    headers = {"Content-Type": "application/json", "User-Agent": "feedctl"}
+    headers["X-Feedctl-Message-Id"] = hashlib.sha256(message.message_id.encode(errors="replace")).hexdigest()[:32]
+    if webhook.style is WebhookFormat.JSON:
+        headers["X-Feedctl-Timestamp"] = timestamp = f"{webhook.now():.0f}"
+        if webhook.secret:
+            headers["X-Feedctl-Signature"] = f"sha256={signature(webhook.secret, timestamp, body)}"
+    return headers
+
+
+def _no_login(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    """Keep the login of a `.netrc` out of requests: the config repo chooses the host."""
+    return request
+
+
+def _cause(error: Exception) -> object:
+    """Return the text of the innermost error, which has no URL."""
+    inner: BaseException = error
+    while True:
+        reason = getattr(inner, "reason", None)
+        below = reason if isinstance(reason, BaseException) else inner.__cause__ or inner.__context__
+        if below is None:
+            return str(inner) or type(inner).__name__
+        inner = below

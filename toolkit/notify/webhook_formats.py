@@ -1,0 +1,118 @@
+"""Bodies of webhooks: feedctl's own, and what Slack, Teams, PagerDuty and Alertmanager take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from toolkit.entities.monitoring import WebhookFormat
+from toolkit.notify.message import Message, MessageEvent, MessageSeverity
+
+_COLOURS = {
+    MessageSeverity.INFO: ("#2eb67d", "Good"),
+    MessageSeverity.WARNING: ("#ecb22e", "Warning"),
+    MessageSeverity.CRITICAL: ("#e01e5a", "Attention"),
+}
+"""Of an attachment of Slack, and of a text of an adaptive card."""
+_LONGEST_CHAT, _LONGEST_SUMMARY = 2_500, 1_024
+"""Characters that a section of Slack (3,000, after escapes) and a summary of PagerDuty may have."""
+_SLACK = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def body_of(message: Message, style: WebhookFormat, secret: str) -> bytes:
+    """Return the body of a webhook.
+
+    Args:
+        message: what is sent.
+        style: who reads it.
+        secret: the routing key of PagerDuty; no other body has it.
+    """
+    made = message.as_json() if style is WebhookFormat.JSON else json.dumps(_MAKERS[style](message, secret))
+    return made.encode(errors="replace")
+
+
+def is_over(message: Message) -> bool:
+    """Return whether a message says that something is right again."""
+    is_good_run = message.event is MessageEvent.RUN_ENDED and message.severity is MessageSeverity.INFO
+    return message.event is MessageEvent.ALERT_CLOSED or is_good_run
+
+
+def problem_key(message: Message) -> str:
+    """Return the key of what is wrong, which is the same from its begin to its end."""
+    return f"{message.thread}/{message.facts.get('kind', '')}"[-255:]
+
+
+def _facts(message: Message) -> dict[str, str]:
+    """Return the facts of a message that are not empty, as text."""
+    return {key: str(value) for key, value in message.facts.items() if value not in {None, ""}}
+
+
+def _slack(message: Message, _: str) -> Mapping[str, object]:
+    text = message.text[:_LONGEST_CHAT].translate(_SLACK)
+    attachment = {"color": _COLOURS[message.severity][0], "text": text, "mrkdwn_in": []}
+    return {"text": message.subject.translate(_SLACK), "attachments": [attachment]}
+
+
+def _teams(message: Message, _: str) -> Mapping[str, object]:
+    facts = [{"title": key, "value": value[:200]} for key, value in _facts(message).items()]
+    title: dict[str, object] = {"type": "TextBlock", "text": message.subject, "weight": "Bolder", "wrap": True}
+    title["color"] = _COLOURS[message.severity][1]
+    text = {"type": "TextBlock", "text": message.text[:_LONGEST_CHAT], "wrap": True}
+    card = {
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "type": "AdaptiveCard",
+        "version": "1.4",
+        "body": [title, text, {"type": "FactSet", "facts": facts}],
+    }
+    content = {"contentType": "application/vnd.microsoft.card.adaptive", "contentUrl": None, "content": card}
+    return {"type": "message", "attachments": [content]}
+
+
+def _pagerduty(message: Message, routing_key: str) -> Mapping[str, object]:
+    payload = {
+        "summary": message.subject[:_LONGEST_SUMMARY],
+        "source": message.cluster or "feedctl",
+        "severity": message.severity.value,
+        "timestamp": message.time,
+        "component": message.entity,
+        "class": str(message.facts.get("kind", message.operation)),
+        "custom_details": {**_facts(message), "text": message.text},
+    }
+    action = "resolve" if is_over(message) else "trigger"
+    return {
+        "routing_key": routing_key,
+        "event_action": action,
+        "dedup_key": problem_key(message),
+        "payload": payload,
+        "client": "feedctl",
+    }
+
+
+def _alertmanager(message: Message, _: str) -> list[Mapping[str, object]]:
+    """Labels name what is wrong, so that they are the same when it is over; all else is an annotation."""
+    labels = {
+        "alertname": f"feedctl_{message.facts.get('kind', 'run')}",
+        "entity": message.entity,
+        "entity_type": message.entity_type.lower(),
+        "cluster": message.cluster,
+        "instance": message.instance_key,
+    }
+    annotations = {"summary": message.subject, "description": message.text, "severity": message.severity.value}
+    alert: dict[str, object] = {
+        "labels": {key: value for key, value in labels.items() if value},
+        "annotations": annotations,
+    }
+    since = message.facts.get("openedAt")
+    if isinstance(since, str) and since:
+        alert["startsAt"] = since
+    if is_over(message):
+        alert["endsAt"] = message.time
+    return [alert]
+
+
+_MAKERS: Mapping[WebhookFormat, Callable[[Message, str], object]] = {
+    WebhookFormat.SLACK: _slack,
+    WebhookFormat.TEAMS: _teams,
+    WebhookFormat.PAGERDUTY: _pagerduty,
+    WebhookFormat.ALERTMANAGER: _alertmanager,
+}
