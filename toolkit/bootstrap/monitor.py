@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.approval import refuse_future
 from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.ledgers import ledger_and_repository
 from toolkit.bootstrap.storages import StoreChoice
+from toolkit.doctor.findings import CheckStatus
+from toolkit.monitoring.doctor_conditions import DoctorConditions, FailedCheck
+from toolkit.monitoring.ledger_conditions import LedgerConditions
 from toolkit.monitoring.monitor import Monitor, MonitorReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from toolkit.availability import DataAccess
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
     from toolkit.entities import Repository
+    from toolkit.monitoring.monitor import ConditionSource
     from toolkit.monitoring.series import FeedSeries
     from toolkit.runs.stop import StopSignal
     from toolkit.storage import FileSystem
@@ -34,11 +39,13 @@ class MonitorOptions:
         nominal_time: of the pass.
         repo: the config repo, and the variables of the process.
         send: send what waits in the outbox afterwards.
+        doctor: check the installation as well.
     """
 
     nominal_time: datetime
     repo: RepoRequest
     send: bool = True
+    doctor: bool = False
 
 
 def run_monitor(options: MonitorOptions, clock: Clock, process: StopSignal) -> MonitorReport:
@@ -68,8 +75,26 @@ def run_monitor(options: MonitorOptions, clock: Clock, process: StopSignal) -> M
             data=data,
             check=process.check,
             wall_clock=clock.now,
+            sources=tuple(_sources(repository, options, clock.now())),
         )
         return MonitorReport(result=monitor.run(options.nominal_time))
+
+
+def _sources(repository: Repository, options: MonitorOptions, now: datetime) -> Iterator[ConditionSource]:
+    """Yield the sources of conditions besides SLAs."""
+    yield LedgerConditions(repository=repository)
+    if options.doctor:
+        failed = [
+            FailedCheck(
+                about=each.about,
+                name=each.name,
+                found="; ".join(filter(None, (each.finding.what, each.finding.found, each.finding.todo))),
+                is_failed=each.finding.status is CheckStatus.FAILED,
+            )
+            for each in diagnose(DoctorOptions(repo=options.repo), now)
+            if each.finding.status in {CheckStatus.FAILED, CheckStatus.WARNING}
+        ]
+        yield DoctorConditions(failed=failed, tell=repository.settings.monitoring.tell)
 
 
 def _stores(

@@ -22,6 +22,9 @@ def monitor(
     no_send: Annotated[
         bool, typer.Option("--no-send", help="Leave the messages in the outbox; a later pass sends them.")
     ] = False,
+    doctor: Annotated[
+        bool, typer.Option("--doctor", help="Check the installation as `feedctl doctor` does; problems are alerts.")
+    ] = False,
     result_file: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +47,8 @@ def monitor(
     file = None if result_file is None else ResultFile.parse(result_file, request)
     at = clock.now().replace(second=0, microsecond=0) if time is None else nominal_time_of(time)
     with watched_signals(request.variables) as process:
-        found = run_monitor(MonitorOptions(nominal_time=at, repo=request, send=not no_send), clock, process)
+        options = MonitorOptions(nominal_time=at, repo=request, send=not no_send, doctor=doctor)
+        found = run_monitor(options, clock, process)
     document = monitor_document(found)
     if file is not None:
         file.write([json_text(document)])
