@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 COLUMNS = {"lint": 118, "status": 136}
 _DATE = "2026-03-20T12:00:00Z"
-_CLOCK = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+_CLOCK = re.compile(r"(?!2026-03-)20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+"""Times of the machine's clock; those of the example are in March 2026."""
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 """Rich's picture fetches its font from a network; the page's own monospace font does."""
 
@@ -47,13 +48,15 @@ def picture(command: str, output: str) -> str:
 
 
 def _example_repo(parent: Path) -> Path:
-    """Return a config repo from the template in which retention has run and a process is suspended."""
+    """Return a config repo from the template: retention has run, a process is suspended, data is late."""
     repo = parent / "web-feeds"
     _quietly(parent, "feedctl", "init", repo.name)
     for feed in ("clicks", "clicks_hourly", "impressions"):
         script = str(ROOT / "entrypoints" / "retention.py")
         _quietly(repo, sys.executable, script, "--feed", feed, "--time", "2026-03-20T12:00Z")
     _quietly(repo, "feedctl", "entity", "suspend", "clicks_hourly_job", "--reason", "schema change")
+    for time in ("2026-03-20T08:00Z", "2026-03-20T12:00Z"):
+        _quietly(repo, "feedctl", "monitor", "--time", time, "--no-send")
     return repo
 
 

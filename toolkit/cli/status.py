@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time as clock
 from collections.abc import Collection
 from dataclasses import dataclass
+from time import sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -128,7 +128,7 @@ def status(*, view: ViewFlags, chosen: FilterFlags, repo: AnswerFlags) -> int:
             return code
         sys.stdout.flush()
         try:
-            clock.sleep(view.watch)
+            sleep(view.watch)
         except KeyboardInterrupt:
             return code
         if sys.stdout.isatty():

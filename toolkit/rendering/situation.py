@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 from toolkit.el import format_instant
 from toolkit.ledger.errors import moment
 from toolkit.ledger.vocabulary import AlertLevel, RunStatus
+from toolkit.management.situation import LATE_KINDS
 from toolkit.printable import on_one_line
 from toolkit.rendering.columns import Columns, ResultColumn
 from toolkit.rendering.overview import overview_document, safe_mode_line
@@ -103,8 +104,11 @@ _ALERT: Columns[OpenAlert] = Columns(
     ResultColumn("opened_at", "opened_at", "since"),
     "escalated_at",
     ResultColumn("acked_by", "acked_by", "acked-by"),
-    ResultColumn("message", "message", "message", lambda alert: _short(alert.message)),
+    ResultColumn(
+        "message", "message", "message", lambda alert: "" if alert.kind in LATE_KINDS else _short(alert.message)
+    ),
 )
+"""On the screen, the other columns say all that the message about a late instance does."""
 _FAILED: Columns[Run] = Columns(
     *_subject(),
     ResultColumn("ended_at", "ended_at", "ended-at"),

@@ -249,6 +249,6 @@ def test_a_watch_shows_it_again_until_it_is_interrupted(feedctl: Feedctl, monkey
         if len(slept) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("toolkit.cli.status.clock.sleep", sleep)
+    monkeypatch.setattr("toolkit.cli.status.sleep", sleep)
     ran = feedctl("status", "--watch", "7", *BEFORE_ANYTHING)
     assert (ran.code, slept, ran.out.count("CLUSTER  ACTIONS")) == (0, [7, 7], 2)
