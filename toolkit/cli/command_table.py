@@ -117,8 +117,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "app",
         "Explain why a trigger did, or did not, start a process; `feedctl retention explain` explains evictions.",
     ),
-    "alert": CommandEntry(
-        "alert", "app", "Show alerts, acknowledge them, and keep messages of some back for a while."
+    "alert": CommandEntry("alert", "app", "Show alerts, acknowledge them, and keep messages of some back for a while."),
+    "outbox": CommandEntry(
+        "outbox", "app", "Show messages that wait, were sent or were given up; send them again or drop them."
     ),
     "hold": CommandEntry(
         "hold",

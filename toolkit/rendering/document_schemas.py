@@ -50,6 +50,8 @@ class DocumentName(StrEnum):
     """`feedctl explain trigger --output json`."""
     ALERT = "alert"
     """`feedctl alert COMMAND --output json`."""
+    OUTBOX = "outbox"
+    """`feedctl outbox COMMAND --output json`."""
     AUDIT = "audit"
     """A line of the audit file."""
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from tests.contract.ledger.samples import key, started
+from tests.contract.ledger.test_delivery import put
 from tests.databases.ledgers import START
 from tests.described import faults, printed_faults
 from tests.unit.cli.running import Feedctl
@@ -40,6 +41,10 @@ COMMANDS = [
     ("instance", "dependencies", JOB, *RANGE[:2], *JSON),
     ("instance", "params", JOB, "--time", RANGE[1], *JSON),
     ("instance", "triage", "clicks_hourly", "--time", "2026-03-20T00:00Z", *JSON),
+    ("outbox", "list", "--all", *JSON),
+    ("outbox", "show", "1", *JSON),
+    ("outbox", "drop", "1", *JSON),
+    ("outbox", "retry", "1", *JSON),
     ("alert", "list", *JSON),
     ("alert", "show", "1", *JSON),
     ("alert", "ack", "1", "--reason", "on it", *JSON),
@@ -73,6 +78,7 @@ def test_every_key_that_a_command_prints_is_described(feedctl: Feedctl, cli_ledg
     late = AlertKey(kind=AlertKind.SLA, entity="clicks", cluster="primary", instance_key=RANGE[1])
     alert = NewAlert(key=late, level=AlertLevel.LOW, opened_at=START, message="late", facts={"tag": "x"})
     cli_ledger.write(lambda tx: alerts.record(tx, AlertChanges(opened=(alert,)), START))
+    put(cli_ledger, 1)
     for arguments in COMMANDS:
         printed = feedctl(*arguments).out
         assert printed.startswith("{"), arguments
