@@ -124,6 +124,7 @@ def series_runs(tx: Transaction, since: Iterable[tuple[AlertSubject, datetime]],
             run.c.entity == subject.entity,
             run.c.life_cycle.in_(SERIES_LIFE_CYCLES),
             run.c.cluster == subject.cluster,
+            run.c.counterpart == "",
             run.c.ended_at >= first,
             run.c.ended_at <= until,
         )
@@ -151,6 +152,7 @@ def eviction_times(
             run.c.entity == feed.c.entity,
             run.c.life_cycle == LifeCycle.EVICTION,
             run.c.cluster == feed.c.cluster,
+            run.c.counterpart == "",  # as the index has it
             _SUCCEEDED,
         )
         last = (

@@ -31,7 +31,8 @@ FIRST_LOOK = timedelta(days=1)
 OVERLAP = timedelta(minutes=10)
 """A run that ended before a pass may be recorded after it: by so much each pass looks back beyond the one before."""
 _RUN_KINDS = (AlertKind.FAILED, AlertKind.LEASE_LOST, AlertKind.LIMIT)
-_OWN_KINDS = (*_RUN_KINDS, AlertKind.QUALITY, AlertKind.REPLICATION_BEHIND, AlertKind.RETENTION_OVERDUE)
+_OWN_KINDS = (*_RUN_KINDS, AlertKind.QUALITY, AlertKind.REPLICATION_BEHIND)
+"""Kinds that each pass decides; once an hour it also looks at the last retention of each feed."""
 _GONE = "the config repo, or what it asks for, has changed"
 _VERBS = {
     AlertKind.FAILED: "failed",
@@ -59,7 +60,8 @@ class LedgerConditions:
             since: the time of the pass before; None: this is the first.
         """
         after = now - FIRST_LOOK if since is None else since - OVERLAP
-        found = [each for each in alerts.open_alerts(tx, now, kinds=_OWN_KINDS) if self._is_here(each.key.cluster)]
+        kinds = [*_OWN_KINDS, AlertKind.RETENTION_OVERDUE] if _is_new_hour(since, now) else _OWN_KINDS
+        found = [each for each in alerts.open_alerts(tx, now, kinds=kinds) if self._is_here(each.key.cluster)]
         by_kind: dict[AlertKind, list[Alert]] = {}
         for each in found:
             by_kind.setdefault(each.key.kind, []).append(each)
@@ -67,7 +69,7 @@ class LedgerConditions:
             self._of_runs(tx, [each for kind in _RUN_KINDS for each in by_kind.get(kind, ())], after, now),
             self._of_validations(tx, by_kind.get(AlertKind.QUALITY, ()), after, now),
             self._of_copies(tx, by_kind.get(AlertKind.REPLICATION_BEHIND, ()), now),
-            self._of_retention(tx, after, now),
+            self._of_retention(tx, after.replace(minute=0) - OVERLAP, now) if len(kinds) > len(_OWN_KINDS) else (),
         )
         conditions = [each for source in sources for each in source if self._concerns(each)]
         tell = self.repository.settings.monitoring.tell
@@ -232,6 +234,12 @@ def blocked_data(results: Sequence[MonitoredValidation], now: datetime) -> Itera
                 first = None
     if first is not None:
         yield _blocked(first, None, "")
+
+
+def _is_new_hour(since: datetime | None, now: datetime) -> bool:
+    return since is None or since.replace(minute=0, second=0, microsecond=0) < now.replace(
+        minute=0, second=0, microsecond=0
+    )
 
 
 def _subject(alert: Alert) -> AlertSubject:

@@ -258,6 +258,7 @@ def test_retention_is_overdue_when_it_has_not_succeeded_for_three_periods(watch:
     watch.look(72)
     assert not watch.found
     watch.look(73)
+    watch.look(73.5)  # looks at retention once an hour
     watch.look(100)
     assert watch.spans == [(AlertKind.RETENTION_OVERDUE, "clicks", "", at(73), None)]
     ran(watch.ledger, 101, RunStatus.SUCCEEDED, key="b", entity="clicks", life_cycle=LifeCycle.EVICTION)
