@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,11 +21,12 @@ from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.memory import outbox_in_memory
 from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.notify.delivery import LATE, PAUSES, Delivery
+from toolkit.notify.delivery import LATE, PAUSES, Delivered, Delivery
 from toolkit.notify.routing import MessageRoute, new_messages, run_routes
 from toolkit.notify.run_message import OPERATIONS, EndedRun, run_message
 from toolkit.notify.sender import Sender
 from toolkit.programs.step_environment import step_environment
+from toolkit.runs.errors import Stopped
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import LOG_VARIABLE, LedgerWrite, RunEnds, current_user, path_text
 
@@ -36,10 +38,13 @@ if TYPE_CHECKING:
     from toolkit.entities import Repository
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.runs.recorder import RecordedRun, RunOutcome
+    from toolkit.runs.stop import StopSignal
     from toolkit.variables import Variables
 
 _LOG = logging.getLogger(__name__)
 
+DELIVER_SECONDS = 50.0
+"""So long a pass of the monitor sends; a scheduler may start the next one after a minute."""
 END_SECONDS = 2.0
 """So long the end of the process waits for receivers, all of them together."""
 _NO_END = frozenset({RunStatus.WAITING, RunStatus.SKIPPED})
@@ -194,6 +199,35 @@ def delivery_of(
     return Delivery(
         ledger=ledger, channel_of=channels.find, owner=owner, is_gone=partial(_is_gone, table), pauses=pauses
     )
+
+
+def deliver(repository: Repository, ledger: Ledger, variables: Variables, process: StopSignal) -> Delivered:
+    """Send what waits in the outbox, and remove what was sent or given up long ago.
+
+    Args:
+        repository: describes the channels.
+        ledger: has the outbox.
+        variables: of the process, with the secrets of channels.
+        process: ends the sending.
+
+    Raises:
+        LedgerUnavailable: the ledger cannot be used now.
+        LedgerConflict: it was busy for too long.
+    """
+    latest = time.monotonic() + DELIVER_SECONDS
+
+    def deadline() -> float:
+        try:
+            process.check()
+        except Stopped:
+            return 0.0
+        return latest
+
+    delivery = delivery_of(repository, ledger, variables)
+    report = delivery.run(deadline)
+    delivery.ending.set()
+    ledger.write(outbox.remove_old)
+    return report
 
 
 def _is_gone(table: ProcessTable, owner: str) -> bool:

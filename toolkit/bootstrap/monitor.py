@@ -12,6 +12,7 @@ from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.ledgers import ledger_and_repository
+from toolkit.bootstrap.messages import deliver
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.doctor.findings import CheckStatus
 from toolkit.monitoring.doctor_conditions import DoctorConditions, FailedCheck
@@ -77,7 +78,10 @@ def run_monitor(options: MonitorOptions, clock: Clock, process: StopSignal) -> M
             wall_clock=clock.now,
             sources=tuple(_sources(repository, options, clock.now())),
         )
-        return MonitorReport(result=monitor.run(options.nominal_time))
+        result = monitor.run(options.nominal_time)
+        if not options.send:
+            return MonitorReport(result=result)
+        return MonitorReport(result=result, delivered=deliver(repository, ledger, options.repo.variables, process))
 
 
 def _sources(repository: Repository, options: MonitorOptions, now: datetime) -> Iterator[ConditionSource]:

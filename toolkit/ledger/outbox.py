@@ -20,6 +20,8 @@ from toolkit.ledger.tables import outbox, outbox_channel
 
 CLAIM_SECONDS = 60.0
 """So long a process may be silent while it sends through a channel; then another one may send."""
+KEPT = timedelta(days=30)
+"""A message that was sent or given up is shown for so long."""
 _IS_WAITING = outbox.c.sent_at.is_(None) & outbox.c.dead_at.is_(None)
 EXPIRED = "expired before a receiver took it"
 """Error of a message that nothing else is known of."""
@@ -218,6 +220,14 @@ def expire(tx: Transaction) -> int:
     error = sa.func.coalesce(outbox.c.error, EXPIRED)
     given_up = sa.update(outbox).where(_IS_WAITING, outbox.c.expires_at <= now)
     return tx.execute(given_up.values(dead_at=now, error=error)).rowcount
+
+
+def remove_old(tx: Transaction, most: int = 1000) -> int:
+    """Remove messages that are over for long, from the oldest on and only so many; return how many they were."""
+    oldest = sa.select(outbox).order_by(outbox.c.outbox_id).limit(most).subquery()
+    is_over = oldest.c.sent_at.is_not(None) | oldest.c.dead_at.is_not(None)
+    chosen = sa.select(oldest.c.outbox_id).where(is_over, oldest.c.created_at < tx.now() - KEPT)
+    return tx.execute(sa.delete(outbox).where(outbox.c.outbox_id.in_(chosen))).rowcount
 
 
 def channel_states(tx: Transaction) -> list[ChannelState]:

@@ -133,6 +133,19 @@ def test_what_was_given_up_is_sent_again_or_dropped_by_command(ledger: Ledger) -
     assert (found.state, found.error) == (OutboxState.DEAD, "dropped by me")
 
 
+def test_messages_that_are_over_for_a_month_are_removed(ledger: Ledger) -> None:
+    ledger, clock = with_hand_clock(ledger)
+    put(ledger, new(1), new(2))
+    first, _ = waiting(ledger)
+    ledger.write(lambda tx: outbox.note(tx, first, "one"))
+    clock.forward(outbox.KEPT.total_seconds())
+    put(ledger, new(3))
+    assert ledger.write(outbox.remove_old) == 0
+    clock.forward(1)
+    assert ledger.write(outbox.remove_old) == 1
+    assert [each.message_id for each in waiting(ledger)] == ["m2", "m3"]
+
+
 def test_of_many_senders_at_once_one_gets_the_channel(ledger_url: sa.URL) -> None:
     ledgers = [open_ledger(ledger_url) for _ in range(8)]
     put(ledgers[0], new(1))
