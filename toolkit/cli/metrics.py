@@ -74,7 +74,7 @@ def _deliver(text: bytes, textfile: Path | None) -> None:
 def _sent(sinks: Sequence[MetricsSink], samples: Sequence[Sample]) -> bool:
     """Send the samples to each server; one that is down does not keep them from the others."""
     from toolkit.cli.streams import say
-    from toolkit.metrics.errors import MetricsNotSent
+    from toolkit.metrics.sink import MetricsNotSent
 
     failed = 0
     for sink in sinks:

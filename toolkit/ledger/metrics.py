@@ -5,7 +5,7 @@ A query reads an index of what it counts, or as many rows as there are entities;
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.runs import counters
 from toolkit.ledger.runs.errors import HELD_BY
 from toolkit.ledger.runs.queries import FAILURES, OPEN, is_newest
 from toolkit.ledger.tables import alert, item, outbox, outbox_channel, run, verdict
@@ -141,11 +140,6 @@ def lease_waits(tx: Transaction) -> Iterator[LeaseWaits]:
     """Yield the number of instances that wait for the lease of another run."""
     is_waiting = (is_one_of(run.c.status, RunStatus.SKIPPED), run.c.reason.contains(HELD_BY), is_newest())
     return map(LeaseWaits._make, tx.execute(sa.select(*_SITE, _NUMBER).where(*is_waiting).group_by(*_SITE)))
-
-
-def copied(tx: Transaction, run_ids: Collection[int]) -> Mapping[int, Mapping[str, int]]:
-    """Return what runs have counted, by the names of `toolkit.ledger.runs.counters`."""
-    return counters.of_runs(tx, run_ids)
 
 
 def evicted(tx: Transaction, run_ids: Collection[int]) -> dict[int, int]:

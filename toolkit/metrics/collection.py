@@ -14,6 +14,7 @@ from toolkit.ledger import metrics as figures
 from toolkit.ledger import sla
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerUnavailable
+from toolkit.ledger.runs import counters
 from toolkit.ledger.state.start_check import current_safe_mode, suspensions
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.management.locations import chosen_clusters
@@ -136,7 +137,7 @@ class _Sites:
             yield Sample(definitions.RUN_DURATION, _subject(each), duration)
         for labels, count in succeeded.items():
             yield Sample(definitions.RUNS, labels, count)
-        for run_id, counted in figures.copied(tx, _of(last, LifeCycle.REPLICATION)).items():
+        for run_id, counted in counters.of_runs(tx, _of(last, LifeCycle.REPLICATION)).items():
             yield Sample(definitions.RUN_BYTES, _subject(last[run_id]), counted.get("BYTESCOPIED", 0))
             yield Sample(definitions.RUN_FILES, _subject(last[run_id]), counted.get("COPY", 0))
         evictions = _of(last, LifeCycle.EVICTION)

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from prometheus_client.bridge.graphite import GraphiteBridge
 from typing_extensions import override
 
-from toolkit.metrics.errors import MetricsNotSent
 from toolkit.metrics.exposition import SampleCollector
 from toolkit.metrics.samples import Sample
-from toolkit.metrics.sink import SECONDS, MetricsSink, host_and_port
+from toolkit.metrics.sink import SECONDS, MetricsNotSent, MetricsSink, host_and_port
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,10 +12,9 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 from prometheus_client.exposition import push_to_gateway
 from typing_extensions import override
 
-from toolkit.metrics.errors import MetricsNotSent
 from toolkit.metrics.exposition import SampleCollector
 from toolkit.metrics.samples import Sample
-from toolkit.metrics.sink import JOB, SECONDS, MetricsSink
+from toolkit.metrics.sink import JOB, SECONDS, MetricsNotSent, MetricsSink
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

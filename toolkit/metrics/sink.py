@@ -1,16 +1,34 @@
-"""Contract of the servers that metrics are sent to."""
+"""Contract of the servers that metrics are sent to, and their error."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
+from toolkit.errors import Unavailable
 from toolkit.metrics.samples import Sample
 
 SECONDS = 2.0
 """Longest time that a server may take to connect, and to answer."""
 JOB = "feedctl"
 """First part of the path of each metric, and the job of a push gateway."""
+
+
+class MetricsNotSent(Unavailable):
+    """A server of metrics did not take them; the next collection sends newer ones.
+
+    Args:
+        server: what it is, for example `Graphite`.
+        address: where it is.
+        reason: what it, or the system, said.
+    """
+
+    def __init__(self, *, server: str, address: str, reason: str) -> None:
+        self.server, self.address, self.reason = server, address, reason
+        super().__init__(
+            f"{server} at {address} did not take the metrics: {reason}; check the address in "
+            "`monitoring.metrics` of repo.yaml, and start the command again"
+        )
 
 
 class MetricsSink(Protocol):

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from toolkit.metrics.errors import MetricsNotSent
 from toolkit.metrics.samples import Sample
-from toolkit.metrics.sink import MetricsSink, host_and_port
+from toolkit.metrics.sink import MetricsNotSent, MetricsSink, host_and_port
 
 _PACKET_BYTES = 1432
 """What fits into one packet of Ethernet, as StatsD advises."""

@@ -9,11 +9,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.unit.metrics.servers import free_address, gateway, silent_listener, tcp_listener, udp_listener
 from toolkit.metrics import definitions
-from toolkit.metrics.errors import MetricsNotSent
 from toolkit.metrics.graphite import GraphiteSink
 from toolkit.metrics.push_gateway import PushGatewaySink
 from toolkit.metrics.samples import Sample
-from toolkit.metrics.sink import MetricsSink
+from toolkit.metrics.sink import MetricsNotSent, MetricsSink
 from toolkit.metrics.statsd import StatsdSink
 
 SAMPLES = [
