@@ -61,9 +61,9 @@ def record(tx: Transaction, changes: AlertChanges, at: datetime) -> RecordedChan
     Returns:
         The changes that this transaction made.
     """
-    opened = _opened(tx, changes.opened, at)
     escalated = _changed(tx, {each.alert_id: _escalation(each) for each in changes.escalated}, only_low=True)
     closed = _changed(tx, {each.alert_id: _closing(each) for each in changes.closed})
+    opened = _opened(tx, changes.opened, at)  # last: an instance that came may be gone again, with an alert of its own
     return RecordedChanges(opened=opened, escalated=escalated, closed=closed)
 
 

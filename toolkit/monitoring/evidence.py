@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -158,13 +158,15 @@ class RunEvidence:
 
     Attributes:
         started_at: when its first attempt began; None: none did.
+        start: which attempt that was.
         ended_at: when it succeeded; None: it did not.
-        why: which attempt that was.
+        end: which attempt that was.
     """
 
     started_at: datetime | None = None
+    start: str = ""
     ended_at: datetime | None = None
-    why: str = ""
+    end: str = ""
 
 
 def run_evidence(series: ProcessSeries, runs: Iterable[SlaRun], now: datetime) -> RunEvidence:
@@ -176,14 +178,16 @@ def run_evidence(series: ProcessSeries, runs: Iterable[SlaRun], now: datetime) -
         now: time of the pass; what began or ended later does not count.
     """
     over = {RunStatus.SUCCEEDED, RunStatus.SKIPPED} if series.skips else {RunStatus.SUCCEEDED}
-    started_at: datetime | None = None
+    found = RunEvidence()
     for each in runs:
-        if started_at is None and each.started_at is not None and each.started_at <= now:
-            started_at = each.started_at
+        if found.started_at is None and each.started_at is not None and each.started_at <= now:
+            found = replace(found, started_at=each.started_at, start=f"run {each.run_id} began")
         if each.status in over and each.ended_at is not None and each.ended_at <= now:
-            why = f"run {each.run_id}: {each.status}"
-            return RunEvidence(started_at=started_at or each.ended_at, ended_at=each.ended_at, why=why)
-    return RunEvidence(started_at=started_at, why="" if started_at is None else "it has started")
+            end = f"run {each.run_id}: {each.status}"
+            if found.started_at is None:
+                found = replace(found, started_at=each.ended_at, start=end)
+            return replace(found, ended_at=each.ended_at, end=end)
+    return found
 
 
 def look_at_stores(

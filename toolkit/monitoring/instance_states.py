@@ -113,13 +113,13 @@ def decide_process(
     """Return the state of an instance of a process; it has two limits, which are missed one by one."""
     presence = presence_of(row)
     tracks = (
-        (AlertKind.SLA_START, SlaMoments(low_at=row.low_at), evidence.started_at),
-        (AlertKind.SLA_END, SlaMoments(high_at=row.high_at), evidence.ended_at),
+        (AlertKind.SLA_START, SlaMoments(low_at=row.low_at), evidence.started_at, evidence.start),
+        (AlertKind.SLA_END, SlaMoments(high_at=row.high_at), evidence.ended_at, evidence.end),
     )
     conditions: list[AlertCondition] = []
     last: PresenceSpan = PresenceSpan(presence=presence, start=row.since)
-    for kind, moments, came_at in tracks:
-        came = () if came_at is None else (PresenceChange(at=came_at, presence=DataPresence.PRESENT, why=evidence.why),)
+    for kind, moments, came_at, why in tracks:
+        came = () if came_at is None else (PresenceChange(at=came_at, presence=DataPresence.PRESENT, why=why),)
         spans = presence_spans(presence, row.since, _with_exemption(presence, came, exemption))
         last = spans[-1]
         found = sla_episodes(moments, spans, now)
@@ -136,7 +136,7 @@ def decide_process(
         low_at=low_at,
         state=state_of(moments, last.presence, now),
         since=last.start,
-        evidence=exemption.reason or evidence.why or "no run has begun",
+        evidence=exemption.reason or evidence.start or "no run has begun",
         next_at=next_at,
     )
     return DecidedInstance(row=after, conditions=conditions)

@@ -65,7 +65,7 @@ class AmbiguousSla(InvalidInput):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SlaExplanation:
-    """What is known of one instance.
+    """Explanation of the state of one instance.
 
     Attributes:
         key: the series.

@@ -141,7 +141,7 @@ def test_a_process_should_start_and_end_in_time(ledger: Ledger) -> None:
     actions = [started(15, MIDNIGHT), ended(45, MIDNIGHT), started(62, ONE), ended(70, ONE, status="failed")]
     world = World(ledger, actions).watch(found, START, *minutes_of(1, 110, 1))
     assert world.alerts() == [
-        f"01 00:10:00 sla_start low make_clicks {MIDNIGHT} high - closed 01 00:15:00 it has started",
+        f"01 00:10:00 sla_start low make_clicks {MIDNIGHT} high - closed 01 00:15:00 run 1 began",
         f"01 00:30:00 sla_end high make_clicks {MIDNIGHT} high - closed 01 00:45:00 run 1: succeeded",
         f"01 01:30:00 sla_end high make_clicks {ONE} high - closed -",
     ]
