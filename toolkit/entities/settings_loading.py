@@ -134,7 +134,8 @@ def _own_problems(settings: RepoSettings, base: Layer | None, files: Iterable[st
 
 def _own_findings(settings: RepoSettings, files: Iterable[str]) -> Iterator[Violation]:
     yield from dataset_findings(settings.datasets)
-    clusters = {entity_name(file) for file in files if entity_kind(file) is Kind.CLUSTER}
+    named = files if settings.monitoring.channels else ()  # channels alone name clusters, and a repo has many files
+    clusters = {entity_name(file) for file in named if entity_kind(file) is Kind.CLUSTER}
     yield from monitoring_findings(settings.monitoring, clusters)
     if settings.shared_sessions:
         processes = {entity_name(file) for file in files if entity_kind(file) is Kind.PROCESS}
