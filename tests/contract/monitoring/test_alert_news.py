@@ -111,6 +111,22 @@ def test_reminders_stop_with_an_acknowledgement(ledger: Ledger) -> None:
     assert one_pass(ledger, found, 100).messages == 0
 
 
+def test_an_acknowledged_alert_that_rises_is_told_once(ledger: Ledger) -> None:
+    found = repo()
+    one_pass(ledger, found, 0, opened(LOW))
+    ledger.write(lambda tx: alerts.acknowledge(tx, 1, "ann", "on it"))
+    rise = AlertEscalation(alert_id=1, escalated_at=after(1), message="gone", facts={}, remind_at=after(1))
+    assert one_pass(ledger, found, 2, AlertChanges(escalated=(rise,))).messages == 1
+    assert one_pass(ledger, found, 100).messages == 0
+
+
+def test_the_end_of_an_alert_that_was_never_told_of_is_not_told(ledger: Ledger) -> None:
+    found = repo()
+    one_pass(ledger, found, 0, opened(LOW))
+    closing = AlertClosing(alert_id=1, closed_at=after(1), because="it came")
+    assert one_pass(ledger, found, 2, AlertChanges(closed=(closing,))).messages == 0
+
+
 def test_the_sla_of_a_feed_says_when_it_is_reminded(ledger: Ledger) -> None:
     found = repo(feed=OWNED + "sla: {low: hours(1), high: hours(2), remind: minutes(30)}\n")
     one_pass(ledger, found, 0, opened(HIGH))

@@ -179,8 +179,9 @@ def test_failures_of_retention_are_one_alert_until_a_later_run_succeeds(watch: W
     assert watch.spans == [(AlertKind.FAILED, "clicks", "", at(1), at(4))]
 
 
-def test_two_actions_on_one_instance_are_over_when_both_are(watch: Watch) -> None:
-    for life_cycle, ends in ((LifeCycle.IMPORT, 3), (LifeCycle.EXPORT, 5)):
+@pytest.mark.parametrize(("import_ends", "export_ends"), [(3, 5), (5, 3)])
+def test_two_actions_on_one_instance_are_over_when_both_are(watch: Watch, import_ends: int, export_ends: int) -> None:
+    for life_cycle, ends in ((LifeCycle.IMPORT, import_ends), (LifeCycle.EXPORT, export_ends)):
         ran(watch.ledger, 1, entity="clicks", life_cycle=life_cycle)
         watch.look(1.5)
         ran(watch.ledger, ends, RunStatus.SUCCEEDED, attempt=2, entity="clicks", life_cycle=life_cycle)
