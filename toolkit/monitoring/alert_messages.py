@@ -161,18 +161,22 @@ def _list(alerts: tuple[Alert, ...] | list[Alert]) -> Iterator[str]:
 def _facts(group: AlertGroup, still_open: int) -> dict[str, object]:
     """Return facts for programs; those of a single alert have what its source gave as well."""
     first = group.alerts[0]
-    common: dict[str, object] = {"alerts": len(group.alerts), "open_in_thread": still_open}
+    kinds = {str(each.key.kind) for each in group.alerts}
+    common: dict[str, object] = {
+        "alerts": len(group.alerts),
+        "kind": kinds.pop() if len(kinds) == 1 else "several",
+        "openInThread": still_open,
+    }
     if len(group.alerts) > 1:
-        return common | {"alert_ids": ",".join(str(each.alert_id) for each in group.alerts[:1000])}
-    times = {"opened_at": first.opened_at, "escalated_at": first.escalated_at, "closed_at": first.closed_at}
+        return common | {"alertIds": ",".join(str(each.alert_id) for each in group.alerts[:1000])}
+    times = {"openedAt": first.opened_at, "escalatedAt": first.escalated_at, "closedAt": first.closed_at}
     return {
         **first.facts,
         **common,
-        "alert_id": first.alert_id,
-        "alert_kind": str(first.key.kind),
-        "alert_level": str(first.level),
+        "alertId": first.alert_id,
+        "level": str(first.level),
         **{name: moment(value) for name, value in times.items() if value is not None},
-        **({"closed_because": first.closed_because} if first.closed_because else {}),
+        **({"closedBecause": first.closed_because} if first.closed_because else {}),
     }
 
 

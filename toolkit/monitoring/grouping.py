@@ -80,7 +80,7 @@ def grouped(
     for (_, cluster), together in _by(news, lambda each: (each.event, each.alert.key.cluster)).items():
         buckets = _buckets(together, group_by)
         if len(buckets) > storm_limit:
-            thread = f"storm@{cluster}/{at:%Y-%m-%dT%H:%MZ}"
+            thread = f"storm/{cluster}/{at:%Y-%m-%dT%H:%MZ}"
             merged, separate = _split(together, incident_channels)
             found += _groups(thread, merged, is_storm=True)
             buckets = _buckets(separate, group_by)
@@ -116,10 +116,10 @@ def _buckets(news: Iterable[AlertNews], group_by: GroupAlerts) -> dict[str, list
 def _group_name(news: AlertNews, group_by: GroupAlerts) -> str:
     key = news.alert.key
     if group_by is GroupAlerts.CLUSTER and key.cluster:
-        return f"@{key.cluster}"
+        return f"cluster/{key.cluster}"
     if group_by is GroupAlerts.DOMAIN and news.domain:
-        return f"domain:{news.domain}@{key.cluster}"
-    return f"{key.entity or key.kind}@{key.cluster}"
+        return f"domain/{news.domain}/{key.cluster}"
+    return f"{key.entity or key.kind}/{key.cluster}"
 
 
 def _groups(thread: str, news: Sequence[AlertNews], *, is_storm: bool = False) -> Iterator[AlertGroup]:

@@ -32,14 +32,16 @@ def body_of(message: Message, style: WebhookFormat, secret: str) -> bytes:
 
 
 def is_over(message: Message) -> bool:
-    """Return whether a message says that something is right again."""
-    is_good_run = message.event is MessageEvent.RUN_ENDED and message.severity is MessageSeverity.INFO
-    return message.event is MessageEvent.ALERT_CLOSED or is_good_run
+    """Return whether a message says that something is right again, and that nothing else of its thread is wrong."""
+    if message.event is MessageEvent.ALERT_CLOSED:
+        return not message.facts.get("openInThread")
+    return message.event is MessageEvent.RUN_ENDED and message.severity is MessageSeverity.INFO
 
 
 def problem_key(message: Message) -> str:
-    """Return the key of what is wrong, which is the same from its begin to its end."""
-    return f"{message.thread}/{message.facts.get('kind', '')}"[-255:]
+    """Return the key of what is wrong, which is the same from its begin to its end: alerts of a thread are one."""
+    what = "run" if message.event is MessageEvent.RUN_ENDED else "alert"
+    return f"{what}/{message.thread}"[-255:]
 
 
 def _facts(message: Message) -> dict[str, str]:

@@ -21,6 +21,8 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.outbox import OutboxMessage, OutboxState
 from toolkit.ledger.vocabulary import AlertKind, AlertLevel
 from toolkit.monitoring.notification import NewsResult, put_digest, put_news
+from toolkit.notify.message import Message
+from toolkit.notify.webhook_formats import is_over, problem_key
 
 pytestmark = pytest.mark.both_databases
 
@@ -77,10 +79,22 @@ def test_an_alert_is_told_once_reminded_and_closed_in_one_thread(ledger: Ledger)
     messages = sent(ledger)
     assert [each.recipient for each in messages] == ["web@example.com"] * 3
     assert [body(each)["event"] for each in messages] == ["alert_opened", "alert_reminded", "alert_closed"]
-    assert {body(each)["thread"] for each in messages} == {"clicks@primary/2026-03-20T09:00Z"}
+    assert {body(each)["thread"] for each in messages} == {"clicks/primary/2026-03-20T09:00Z"}
     assert len({each.message_id for each in messages}) == 3
     assert [each.alert_id for each in messages] == [1, 1, 1]
     assert "it came" in body(messages[2])["text"]
+
+
+def test_an_incident_is_over_with_the_last_alert_of_its_thread(ledger: Ledger) -> None:
+    found = repo()
+    one_pass(ledger, found, 0, opened(HIGH, replace(HIGH, key=replace(KEY, instance_key="2026-03-20T10:00Z"))))
+    for number in (1, 2):
+        closing = AlertClosing(alert_id=number, closed_at=after(number), because="it came")
+        one_pass(ledger, found, number, AlertChanges(closed=(closing,)))
+    messages = [Message.from_json(each.body) for each in sent(ledger)]
+    assert [each.facts["openInThread"] for each in messages] == [2, 1, 0]
+    assert [is_over(each) for each in messages] == [False, False, True]
+    assert {problem_key(each) for each in messages} == {"alert/clicks/primary"}
 
 
 def test_a_low_alert_is_told_when_it_rises(ledger: Ledger) -> None:
