@@ -139,7 +139,7 @@ class Monitoring:
     Attributes:
         remind: time between two messages about an open alert.
         group_by: alerts of one pass that a message tells together.
-        storm_limit: a group of more alerts is one message with their number and the first of them.
+        storm_limit: more groups of a cluster than this, in one pass, are one message with the first of their alerts.
         expires: a message that could not be sent for so long is given up.
         tell: alerts from this level on are told.
         to: mail addresses for alerts of entities without a notification.

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger_jobs.plans import executed, scans
-from tests.databases.ledgers import START
+from tests.databases.ledgers import START, open_ledger
 from tests.unit.entities.config_repo import CLUSTER, FEED, PROCESS, repository
 from toolkit.entities import Repository
 from toolkit.ledger import alerts
@@ -22,6 +24,7 @@ from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.tables import event, event_counter, run, verdict
 from toolkit.ledger.vocabulary import AlertKind, EventKind, LifeCycle, RunStatus, ValidationState
 from toolkit.monitoring.ledger_conditions import LedgerConditions
+from toolkit.monitoring.monitor import Monitor
 from toolkit.result import ExitCode
 from toolkit.runs.errors import LeaseExpired
 
@@ -355,3 +358,30 @@ def test_a_pass_reads_no_table_of_runs_as_a_whole(watch: Watch) -> None:
     with executed(watch.ledger) as statements:
         watch.look(3)
     assert not [each for each in scans(watch.ledger, statements) if "run" in str(each) or "verdict" in str(each)]
+
+
+def test_of_whole_monitors_at_once_one_tells(ledger_url: sa.URL) -> None:
+    """Each has a connection of its own, and decides, records and writes messages in one transaction."""
+    mail = "  to: [ops@example.com]\n  mail: {host: mail, sender: feedctl@example.com}\n"
+    found = repo(mail)
+
+    def watched(ledger: Ledger, hours: float) -> int:
+        monitor = Monitor(
+            ledger=ledger,
+            repository=found,
+            data=lambda series: pytest.fail(f"nothing is to be looked at: {series}"),
+            check=lambda: None,
+            wall_clock=lambda: at(hours),
+            sources=(LedgerConditions(repository=found),),
+        )
+        return monitor.run(at(hours)).news.messages
+
+    ledgers = [open_ledger(ledger_url) for _ in range(8)]
+    watched(ledgers[0], 0)
+    ran(ledgers[0], 1)
+    with ThreadPoolExecutor(len(ledgers)) as threads:
+        messages = list(threads.map(partial(watched, hours=2), ledgers))
+    assert sorted(messages) == [0] * 7 + [1]
+    assert len(ledgers[0].read(alerts.open_alerts)) == 1
+    for each in ledgers:
+        each.close()
