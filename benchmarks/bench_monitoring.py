@@ -222,8 +222,9 @@ def scanned(tx: Transaction, bench: MonitorBench) -> int:
 
 
 def analyze(ledger: Ledger) -> None:
-    """Let the database count its rows, as it does by itself in production."""
-    ledger.write(lambda tx: tx.connection.exec_driver_sql("ANALYZE"))
+    """Let PostgreSQL count its rows, as it does by itself in production; SQLite does not."""
+    if ledger.engine.dialect.name == "postgresql":
+        ledger.write(lambda tx: tx.connection.exec_driver_sql("ANALYZE"))
 
 
 def add_feed_table(ledger: Ledger, names: list[str]) -> None:
