@@ -125,24 +125,28 @@ def _subject(group: AlertGroup) -> str:
 
 
 def _lines(group: AlertGroup) -> Iterator[str]:
-    first = group.alerts[0]
-    if len(group.alerts) > 1:
+    first, count = group.alerts[0], len(group.alerts)
+    if count > 1:
         if group.is_storm:
-            yield f"{group.of} alerts of this kind of news came at once{_on(first)}; they are one message."
+            share = "" if count == group.of else f" It has the {count} that concern you."
+            yield f"{group.of} alerts{_on(first)} came in one pass, so this is one message.{share}"
             yield ""
         yield from _list(group.alerts)
         return
+    if first.closed_at is not None:
+        yield f"over since {moment(first.closed_at)}: {first.closed_because}"
+        yield ""
     yield first.message
     yield ""
     yield f"wrong since: {moment(first.opened_at)}"
     if first.escalated_at is not None:
         yield f"high since: {moment(first.escalated_at)}"
-    if first.closed_at is not None:
-        yield f"over since: {moment(first.closed_at)}, {first.closed_because}"
-        return
-    yield ""
-    yield f"feedctl alert show {first.alert_id}"
-    yield f"feedctl alert ack {first.alert_id} --reason TEXT   # no more reminders"
+    if first.facts.get("log"):
+        yield f"log: {first.facts['log']}"
+    if first.closed_at is None:
+        yield ""
+        yield f"feedctl alert show {first.alert_id}"
+        yield f"feedctl alert ack {first.alert_id} --reason TEXT   # no more reminders"
 
 
 def _on(alert: Alert) -> str:

@@ -82,7 +82,8 @@ def test_an_alert_is_told_once_reminded_and_closed_in_one_thread(ledger: Ledger)
     assert {body(each)["thread"] for each in messages} == {"clicks/primary/2026-03-20T09:00Z"}
     assert len({each.message_id for each in messages}) == 3
     assert [each.alert_id for each in messages] == [1, 1, 1]
-    assert "it came" in body(messages[2])["text"]
+    assert body(messages[0])["text"].startswith("late\n\nwrong since: 2026-03-20T12:00Z\n")
+    assert body(messages[2])["text"].startswith("over since 2026-03-20T17:00Z: it came\n\nlate\n")
 
 
 def test_an_incident_is_over_with_the_last_alert_of_its_thread(ledger: Ledger) -> None:
@@ -191,8 +192,16 @@ def test_two_hundred_late_feeds_are_one_mail(ledger: Ledger) -> None:
     (mail,) = sent(ledger)
     assert mail.recipient == "ops@example.com"
     assert body(mail)["subject"] == "200 alerts on primary: 200 late"
+    assert body(mail)["text"].startswith("200 alerts on primary came in one pass, so this is one message.\n")
     assert "and 180 more" in body(mail)["text"]
     assert len(body(mail)["text"]) < 4000
+
+
+def test_in_a_storm_an_owner_is_told_of_its_own_alerts(ledger: Ledger) -> None:
+    keys = [replace(KEY, instance_key="2026-03-20T10:00Z"), KEY, *(replace(KEY, entity=f"f{n}") for n in range(40))]
+    assert one_pass(ledger, repo(), 0, opened(*(replace(HIGH, key=each) for each in keys))).messages == 2
+    (own,) = [each for each in sent(ledger) if each.recipient == "web@example.com"]
+    assert "42 alerts on primary came in one pass, so this is one message. It has the 2 that" in body(own)["text"]
 
 
 def test_hostile_texts_stay_within_a_message(ledger: Ledger) -> None:
