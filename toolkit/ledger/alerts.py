@@ -23,6 +23,7 @@ from toolkit.ledger.alert_rows import (
     SentMessage,
 )
 from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.named_rows import named_rows
 from toolkit.ledger.tables import alert
 from toolkit.ledger.vocabulary import AlertKind, AlertLevel
 
@@ -85,11 +86,9 @@ def open_alerts(tx: Transaction, at: datetime | None = None, *, kinds: Collectio
 
 def open_among(tx: Transaction, keys: Collection[AlertKey]) -> list[Alert]:
     """Return the open alerts among some, each named by its key."""
-    found: list[Alert] = []
-    names = sorted(tuple(getattr(key, name) for name in _KEY) for key in keys)
-    for chunk in in_chunks(names, 200):
-        found += _alerts(tx, sa.select(alert).where(sa.tuple_(*_KEY_COLUMNS).in_(chunk), _OPEN))
-    return found
+    columns = (alert.c.kind, alert.c.entity, alert.c.cluster, alert.c.instance_key)
+    names = [tuple(getattr(key, column.name) for column in columns) for key in keys]
+    return [_alert(row) for row in named_rows(tx, sa.select(alert).where(_OPEN), columns, names)]
 
 
 def due(tx: Transaction, at: datetime) -> list[Alert]:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.queries import FAILURES
-from toolkit.ledger.sla import SlaEvent, events_after
+from toolkit.ledger.sla_evidence import SlaEvent, events_after
 from toolkit.ledger.statements import InsertOr
 from toolkit.ledger.tables import consumer_cursor, event, run, verdict
 from toolkit.ledger.vocabulary import LifeCycle, RunStatus, ValidationState

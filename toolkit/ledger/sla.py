@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import is_one_of
-from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.database import Transaction
+from toolkit.ledger.named_rows import named_rows
 from toolkit.ledger.statements import InsertOr, given
-from toolkit.ledger.tables import consumer_cursor, event, event_counter, run, sla_instance, sla_window
-from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus, SlaState, SlaSubject
+from toolkit.ledger.tables import consumer_cursor, event, sla_instance, sla_window
+from toolkit.ledger.vocabulary import SlaState, SlaSubject
 
 CONSUMER = "monitor"
 """Name under which the monitor reads events; the lock on its cursor keeps a second pass waiting."""
 LATE_STATES = (SlaState.LATE, SlaState.MISSING, SlaState.EMPTY, SlaState.UNKNOWN)
 """States of instances that are behind; of an unknown one nobody knows that it is not."""
-_PAGE = 5_000
-_KEYS = 200
 
 
 class SlaKey(NamedTuple):
@@ -87,36 +85,7 @@ class ExpectedInstance:
         return SlaKey(self.subject, self.entity, self.cluster)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SlaEvent:
-    """An event, as far as SLAs read it; the fields are columns of `event`."""
-
-    sequence: int
-    kind: EventKind
-    dataset: str
-    feed: str
-    cluster: str
-    instance_key: str
-    recorded_at: datetime
-    extra: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SlaRun:
-    """An attempt of a process, as far as SLAs read it; the fields are columns of `run`."""
-
-    run_id: int
-    entity: str
-    cluster: str
-    instance_key: str
-    status: RunStatus
-    started_at: datetime | None
-    ended_at: datetime | None
-
-
 _INSTANCE = (sla_instance.c.subject, sla_instance.c.entity, sla_instance.c.cluster, sla_instance.c.instance_key)
-_EVENT = tuple(event.c[name] for name in SlaEvent.__dataclass_fields__)
-_RUN = tuple(run.c[name] for name in SlaRun.__dataclass_fields__)
 _POSITION = sa.select(consumer_cursor.c.sequence, consumer_cursor.c.moved_at).where(
     consumer_cursor.c.consumer == CONSUMER
 )
@@ -187,16 +156,23 @@ def windows(tx: Transaction) -> dict[SlaKey, SlaWindow]:
 
 def put_windows(tx: Transaction, changed: Iterable[SlaWindow]) -> None:
     """Write windows, new ones and changed ones."""
-    rows: list[dict[str, object]] = [asdict(each) for each in changed]
+    rows = [_columns(each) for each in changed]
     if rows:
         tx.execute(_WINDOW_PUT, rows)
 
 
+def _columns(row: SlaWindow | ExpectedInstance) -> dict[str, object]:
+    """Return the columns of a row; `asdict` would copy each value, which takes longer than writing it."""
+    return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+
 def drop_windows(tx: Transaction, keys: Collection[SlaKey]) -> None:
     """Remove series with all their instances: nothing of them is expected any more."""
-    for chunk in in_chunks(sorted(keys), _KEYS):
-        for table in (sla_instance, sla_window):
-            tx.execute(sa.delete(table).where(sa.tuple_(table.c.subject, table.c.entity, table.c.cluster).in_(chunk)))
+    for table in (sla_instance, sla_window):
+        of_key = (table.c[name] == given(table.c[name], f"of_{name}") for name in SlaKey._fields)
+        gone: list[dict[str, object]] = [{f"of_{name}": value for name, value in key._asdict().items()} for key in keys]
+        if gone:
+            tx.execute(sa.delete(table).where(*of_key), gone)
 
 
 def due_instances(tx: Transaction, now: datetime) -> list[ExpectedInstance]:
@@ -206,24 +182,19 @@ def due_instances(tx: Transaction, now: datetime) -> list[ExpectedInstance]:
 
 def instances_of(tx: Transaction, keys: Collection[SlaKey]) -> list[ExpectedInstance]:
     """Return all expected instances of some series, by time."""
-    found: list[ExpectedInstance] = []
-    for chunk in in_chunks(sorted(keys), _KEYS):
-        of_them = sa.tuple_(*_INSTANCE[:3]).in_(chunk)
-        found.extend(tx.rows(ExpectedInstance, sa.select(sla_instance).where(of_them).order_by(*_INSTANCE)))
-    return found
+    wanted = sa.select(sla_instance).order_by(*_INSTANCE)
+    return [ExpectedInstance(**row) for row in named_rows(tx, wanted, _INSTANCE[:3], keys)]
 
 
 def named_instances(tx: Transaction, names: Collection[tuple[SlaKey, str]]) -> list[ExpectedInstance]:
     """Return the expected instances among some, each by its series and its instance key."""
-    found: list[ExpectedInstance] = []
-    for chunk in in_chunks(sorted((*key, instance_key) for key, instance_key in names), _KEYS):
-        found.extend(tx.rows(ExpectedInstance, sa.select(sla_instance).where(sa.tuple_(*_INSTANCE).in_(chunk))))
-    return found
+    keys = [(*key, instance_key) for key, instance_key in names]
+    return [ExpectedInstance(**row) for row in named_rows(tx, sa.select(sla_instance), _INSTANCE, keys)]
 
 
 def put_instances(tx: Transaction, changed: Iterable[ExpectedInstance]) -> None:
     """Write instances, new ones and changed ones."""
-    rows: list[dict[str, object]] = [asdict(each) for each in changed]
+    rows = [_columns(each) for each in changed]
     if rows:
         tx.execute(_INSTANCE_PUT, rows)
 
@@ -241,59 +212,6 @@ def drop_instances(tx: Transaction, gone: Iterable[ExpectedInstance]) -> None:
     ]
     if rows:
         tx.execute(_INSTANCE_DROPPED, rows)
-
-
-def events_after(tx: Transaction, sequence: int, until: datetime) -> Iterator[SlaEvent]:
-    """Yield the events that follow a number, up to the first that was recorded later than `until`, in their order."""
-    last: int = tx.execute(sa.select(event_counter.c.last_sequence)).scalar_one()
-    while sequence < last:
-        page = list(
-            tx.rows(
-                SlaEvent,
-                sa.select(*_EVENT).where(event.c.sequence > sequence).order_by(event.c.sequence).limit(_PAGE),
-            )
-        )
-        for each in page:
-            if each.recorded_at > until:
-                return
-            yield each
-        if len(page) < _PAGE:
-            return
-        sequence = page[-1].sequence
-
-
-def events_of(
-    tx: Transaction, names: Collection[tuple[str, str, str]], last: int, until: datetime
-) -> dict[tuple[str, str, str], list[SlaEvent]]:
-    """Return the events of instances up to a number and a time, in their order, by feed, cluster and instance key."""
-    found: dict[tuple[str, str, str], list[SlaEvent]] = {}
-    by_name = sa.tuple_(event.c.feed, event.c.cluster, event.c.instance_key)
-    for chunk in in_chunks(sorted(names), _KEYS):
-        is_known = (event.c.sequence <= last) & (event.c.recorded_at <= until)
-        wanted = sa.select(*_EVENT).where(by_name.in_(chunk), is_known)
-        for each in tx.rows(SlaEvent, wanted.order_by(event.c.sequence)):
-            found.setdefault((each.feed, each.cluster, each.instance_key), []).append(each)
-    return found
-
-
-def events_between(
-    tx: Transaction, feed: str, cluster: str, keys: tuple[str, str], until: datetime
-) -> dict[str, list[SlaEvent]]:
-    """Return the events of the instances of a feed up to a time, in their order, by instance key.
-
-    Args:
-        tx: the transaction.
-        feed: name.
-        cluster: where.
-        keys: the first instance key and the last.
-        until: later events do not count.
-    """
-    of_it = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key.between(*keys))
-    found: dict[str, list[SlaEvent]] = {}
-    wanted = sa.select(*_EVENT).where(*of_it, event.c.recorded_at <= until).order_by(event.c.sequence)
-    for each in tx.rows(SlaEvent, wanted):
-        found.setdefault(each.instance_key, []).append(each)
-    return found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -362,28 +280,6 @@ def listed(
     return list(
         tx.rows(ExpectedInstance, sa.select(sla_instance).where(*where).order_by(first, *_INSTANCE).limit(limit))
     )
-
-
-def last_update(tx: Transaction, dataset: str, kinds: Collection[EventKind], until: datetime) -> datetime | None:
-    """Return when a dataset was last updated, up to a time; None: never."""
-    of_it = (event.c.dataset == dataset, event.c.kind.in_(kinds), event.c.recorded_at <= until)
-    found: datetime | None = tx.execute(
-        sa.select(event.c.recorded_at).where(*of_it).order_by(event.c.sequence.desc()).limit(1)
-    ).scalar()
-    return found
-
-
-def runs_of(
-    tx: Transaction, names: Collection[tuple[str, str, str]], until: datetime
-) -> Mapping[tuple[str, str, str], Sequence[SlaRun]]:
-    """Return the attempts at instances of processes that began up to a time, by process, cluster and instance key."""
-    found: dict[tuple[str, str, str], list[SlaRun]] = {}
-    by_name = sa.tuple_(run.c.entity, run.c.instance_key, run.c.cluster)
-    for chunk in in_chunks(sorted((entity, key, cluster) for entity, cluster, key in names), _KEYS):
-        wanted = sa.select(*_RUN).where(by_name.in_(chunk), is_one_of(run.c.life_cycle, LifeCycle.EXECUTION))
-        for each in tx.rows(SlaRun, wanted.where(run.c.created_at <= until).order_by(run.c.attempt)):
-            found.setdefault((each.entity, each.cluster, each.instance_key), []).append(each)
-    return found
 
 
 def _newest_until(tx: Transaction, until: datetime) -> int:

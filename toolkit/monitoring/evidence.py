@@ -20,7 +20,8 @@ from toolkit.planning.sla_vocabulary import DataPresence
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess, FoundInstance
     from toolkit.entities.sla import FeedSla
-    from toolkit.ledger.sla import ExpectedInstance, SlaEvent, SlaKey, SlaRun
+    from toolkit.ledger.sla import ExpectedInstance, SlaKey
+    from toolkit.ledger.sla_evidence import SlaEvent, SlaRun
     from toolkit.monitoring.series import FeedSeries, ProcessSeries
 
 DEADLINE_SECONDS = 30.0

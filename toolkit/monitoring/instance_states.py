@@ -24,7 +24,8 @@ from toolkit.planning.sla_vocabulary import DataPresence
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from toolkit.ledger.sla import ExpectedInstance, SlaEvent
+    from toolkit.ledger.sla import ExpectedInstance
+    from toolkit.ledger.sla_evidence import SlaEvent
     from toolkit.monitoring.alert_changes import AlertCondition
     from toolkit.monitoring.evidence import RunEvidence, SlaEvidence
     from toolkit.monitoring.series import DatasetSeries

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
-from toolkit.ledger import alerts
-from toolkit.ledger import sla as rows
+from toolkit.ledger import alerts, sla_evidence
 from toolkit.ledger.sla import SlaKey
 from toolkit.ledger.vocabulary import AlertKind, AlertLevel
 from toolkit.monitoring.evidence import feed_evidence
@@ -72,7 +71,7 @@ def _computed(
     if not instants:
         return
     ends = format_instant(instants[0]), format_instant(instants[-1])
-    events = rows.events_between(tx, key.entity, key.cluster, ends, now)
+    events = sla_evidence.events_between(tx, key.entity, key.cluster, ends, now)
     for instant in instants:
         row = expected_row(series, instant)
         if row is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
 from toolkit.errors import InvalidInput
-from toolkit.ledger import alerts
+from toolkit.ledger import alerts, sla_evidence
 from toolkit.ledger import sla as rows
 from toolkit.ledger.events import UPDATES
 from toolkit.ledger.vocabulary import SlaState
@@ -206,16 +206,16 @@ def _history(tx: Transaction, series: SlaSeries, key: str, now: datetime) -> tup
     """Return what happened to an instance, and when it was there first; None: it was not."""
     entity, cluster = series.key.entity, series.key.cluster
     if isinstance(series, ProcessSeries):
-        runs = rows.runs_of(tx, [(entity, cluster, key)], now).get((entity, cluster, key), ())
+        runs = sla_evidence.runs_of(tx, [(entity, cluster, key)], now).get((entity, cluster, key), ())
         lines = [
             f"run {each.run_id}: {each.status}, started {_second(each.started_at)}, ended {_second(each.ended_at)}"
             for each in runs
         ]
         return lines, run_evidence(series, runs, now).ended_at
     if isinstance(series, DatasetSeries):
-        at = rows.last_update(tx, entity, UPDATES, now)
+        at = sla_evidence.last_update(tx, entity, UPDATES, now)
         return ([] if at is None else [f"{_second(at)} last update"]), None
-    events = rows.events_between(tx, entity, cluster, (key, key), now).get(key, [])
+    events = sla_evidence.events_between(tx, entity, cluster, (key, key), now).get(key, [])
     came = [each.recorded_at for each in events if each.kind in UPDATES]
     return [f"{_second(each.recorded_at)} event {each.sequence}: {each.kind}" for each in events], min(
         came, default=None

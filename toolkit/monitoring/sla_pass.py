@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.el import parse_instant
-from toolkit.ledger import alerts
+from toolkit.ledger import alerts, sla_evidence
 from toolkit.ledger import sla as rows
 from toolkit.ledger.alert_rows import Alert, AlertKey
 from toolkit.ledger.events import UPDATES
-from toolkit.ledger.sla import ExpectedInstance, SlaEvent, SlaKey, SlaPosition, SlaWindow
+from toolkit.ledger.sla import ExpectedInstance, SlaKey, SlaPosition, SlaWindow
+from toolkit.ledger.sla_evidence import SlaEvent
 from toolkit.ledger.vocabulary import AlertKind, EventKind, SlaState, SlaSubject
 from toolkit.monitoring.evidence import RunEvidence, feed_evidence, run_evidence
 from toolkit.monitoring.exemptions import Exemptions
@@ -166,7 +167,7 @@ class _SlaPass:
         return moved, changed
 
     def _last_update(self, dataset: str) -> datetime | None:
-        return rows.last_update(self._tx, dataset, UPDATES, self._now)
+        return sla_evidence.last_update(self._tx, dataset, UPDATES, self._now)
 
     def _is_own(self, key: SlaKey) -> bool:
         return key.subject is SlaSubject.DATASET or self._watched.allows(key.cluster)
@@ -182,7 +183,7 @@ class _SlaPass:
 
     def _read_events(self) -> None:
         """Read the events since the last pass, and take the rows of their instances."""
-        for each in rows.events_after(self._tx, self._position.sequence, self._now):
+        for each in sla_evidence.events_after(self._tx, self._position.sequence, self._now):
             self._sequence = each.sequence
             key = SlaKey(SlaSubject.FEED, each.feed, each.cluster)
             if not each.feed:
@@ -213,7 +214,7 @@ class _SlaPass:
             for key, instance in self._new.keys() - self._came
             if key.subject is SlaSubject.FEED
         }
-        for name, found in rows.events_of(self._tx, names, self._sequence, self._now).items():
+        for name, found in sla_evidence.events_of(self._tx, names, self._sequence, self._now).items():
             self._events[SlaKey(SlaSubject.FEED, *name[:2]), name[2]] = found
 
     def _alerts(self, names: Iterable[_RowKey]) -> list[Alert]:
@@ -252,7 +253,7 @@ class _SlaPass:
             for (key, instance), each in touched.items()
             if key.subject is SlaSubject.PROCESS and self._is_due(each)
         }
-        found = rows.runs_of(self._tx, names, self._now)
+        found = sla_evidence.runs_of(self._tx, names, self._now)
         evidence: dict[_RowKey, RunEvidence] = {}
         for entity, cluster, instance in names:
             key = SlaKey(SlaSubject.PROCESS, entity, cluster)

@@ -1,0 +1,29 @@
+"""Rows that are named by several columns, looked up by an index: SQLite scans a table for row values in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from toolkit.ledger.database import Transaction, in_chunks
+
+_AT_ONCE = 150
+
+
+def named_rows(
+    tx: Transaction, wanted: sa.Select[Any], columns: Sequence[sa.Column[Any]], names: Collection[tuple[object, ...]]
+) -> Iterator[sa.RowMapping]:
+    """Yield the rows of a query that have one of the names.
+
+    Args:
+        tx: the transaction.
+        wanted: a query of the columns' table alone.
+        columns: that the names have values for; an index begins with them.
+        names: sorted here, so that rows are read, and locked, in the same order by all.
+    """
+    for chunk in in_chunks(sorted(names), _AT_ONCE):
+        name = sa.values(*(sa.column(each.name, each.type) for each in columns), name="name").data(chunk).cte("name")
+        is_named = sa.and_(*(each == name.c[each.name] for each in columns))
+        yield from tx.execute(wanted.join_from(name, columns[0].table, is_named)).mappings()
