@@ -8,13 +8,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.actions.approval import refuse_future
-from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.config import RepoRequest, load_repository
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
 from toolkit.bootstrap.ingested_data import data_access
+from toolkit.bootstrap.ledger_outage import LedgerOutage
 from toolkit.bootstrap.ledgers import ledger_and_repository
 from toolkit.bootstrap.messages import deliver
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.doctor.findings import CheckStatus
+from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.monitoring.doctor_conditions import DoctorConditions, FailedCheck
 from toolkit.monitoring.ledger_conditions import LedgerConditions
 from toolkit.monitoring.monitor import Monitor, MonitorReport
@@ -63,6 +65,21 @@ def run_monitor(options: MonitorOptions, clock: Clock, process: StopSignal) -> M
         Stopped: the process was told to stop.
     """
     refuse_future(options.nominal_time, clock.now())
+    try:
+        report, repository = _pass(options, clock, process)
+    except LedgerUnavailable as error:
+        if options.send:
+            LedgerOutage(
+                repository=load_repository(options.repo), variables=options.repo.variables, now=clock.now()
+            ).tell(str(error))
+        raise
+    if options.send:
+        LedgerOutage(repository=repository, variables=options.repo.variables, now=clock.now()).end()
+    return report
+
+
+def _pass(options: MonitorOptions, clock: Clock, process: StopSignal) -> tuple[MonitorReport, Repository]:
+    """Return the report of a pass, and the config repo that it read."""
     with ExitStack() as stack:
         ledger, repository = ledger_and_repository(options.repo, read_only=False)
         stack.enter_context(closing(ledger))
@@ -79,9 +96,8 @@ def run_monitor(options: MonitorOptions, clock: Clock, process: StopSignal) -> M
             sources=tuple(_sources(repository, options, clock.now())),
         )
         result = monitor.run(options.nominal_time)
-        if not options.send:
-            return MonitorReport(result=result)
-        return MonitorReport(result=result, delivered=deliver(repository, ledger, options.repo.variables, process))
+        sent = deliver(repository, ledger, options.repo.variables, process) if options.send else None
+        return MonitorReport(result=result, delivered=sent), repository
 
 
 def _sources(repository: Repository, options: MonitorOptions, now: datetime) -> Iterator[ConditionSource]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -70,3 +71,34 @@ def test_problems_of_the_installation_are_alerts_when_they_are_looked_for(feedct
     (repo / "clusters" / "primary.yaml").write_text(CLUSTER)
     closed = feedctl("monitor", "--time", after(3), "--no-send", "--doctor", *JSON).last["closed"]
     assert "primary" in {each["cluster"] for each in closed}
+
+
+def test_a_ledger_that_cannot_be_used_is_told_once_and_when_it_is_back(
+    feedctl: Feedctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    got = tmp_path / "got.jsonl"
+    channel = f"  channels: [{{name: pager, type: command, command: [tee, -a, {got}]}}]\n"
+    settings = "name: web\nmonitoring:\n" + channel
+    (tmp_path / "repo" / "repo.yaml").write_text(settings)
+
+    def messages() -> list[tuple[str, str]]:
+        decoder, text, found = json.JSONDecoder(), got.read_text() if got.exists() else "", []
+        while text.strip():
+            message, end = decoder.raw_decode(text.strip())
+            found.append((message["event"], message["status"]))
+            text = text.strip()[end:]
+        return found
+
+    assert feedctl("monitor", "--time", after(0)).code == 0
+    assert messages() == []
+    with monkeypatch.context() as broken:
+        broken.setenv("FEEDCTL_LEDGER", "postgresql://nobody@127.0.0.1:9/ledger")
+        for _ in range(2):
+            failed = feedctl("monitor", "--time", after(1))
+            assert (failed.code, "cannot be used" in failed.err) == (1, True)
+        assert messages() == [("alert_opened", "OPEN")]
+        assert feedctl("monitor", "--no-send", "--time", after(1)).code == 1
+    for _ in range(2):
+        assert feedctl("monitor", "--time", after(2)).code == 0
+    assert messages() == [("alert_opened", "OPEN"), ("alert_closed", "CLOSED")]
