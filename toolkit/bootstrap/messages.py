@@ -197,7 +197,7 @@ def delivery_of(
     table = ProcessTable()
     owner = f"{socket.gethostname()} {os.getpid()} {table.own_mark() or '?'}"
     return Delivery(
-        ledger=ledger, channel_of=channels.find, owner=owner, is_gone=partial(_is_gone, table), pauses=pauses
+        ledger=ledger, channel_of=channels.find, owner=owner, is_gone=partial(is_gone, table), pauses=pauses
     )
 
 
@@ -230,7 +230,7 @@ def deliver(repository: Repository, ledger: Ledger, variables: Variables, proces
     return report
 
 
-def _is_gone(table: ProcessTable, owner: str) -> bool:
+def is_gone(table: ProcessTable, owner: str) -> bool:
     """Return whether the process with such a name, which another feedctl wrote, has ended for certain."""
     host, _, rest = owner.partition(" ")
     pid, _, mark = rest.partition(" ")

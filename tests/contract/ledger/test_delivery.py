@@ -11,15 +11,18 @@ from dataclasses import dataclass, field, replace
 import pytest
 import sqlalchemy as sa
 
-from tests.contract.ledger.test_outbox import HOUR, with_hand_clock
+from tests.contract.ledger.test_outbox import with_hand_clock
 from tests.databases.ledgers import open_ledger
 from tests.unit.notify.test_message import made
+from toolkit.el import Frequency
 from toolkit.ledger import outbox
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.outbox import NewMessage, OutboxState
 from toolkit.notify.channel import ChannelUnavailable, DeliveryError, MessageRefused, RecipientUnavailable
 from toolkit.notify.delivery import LATE, Delivered, Delivery
 from toolkit.notify.message import Message
+
+TWO_DAYS = Frequency.parse("days(2)")
 
 
 @dataclass
@@ -62,7 +65,7 @@ def put(ledger: Ledger, *numbers: int, channel: str = "mail", recipient: str = "
     def new(number: int) -> NewMessage:
         message_id = f"m{number}"
         text = replace(made(), message_id=message_id).as_json() if body is None else body
-        return NewMessage(message_id=message_id, channel=channel, recipient=recipient, body=text, expires=HOUR)
+        return NewMessage(message_id=message_id, channel=channel, recipient=recipient, body=text, expires=TWO_DAYS)
 
     ledger.write(lambda tx: outbox.put(tx, map(new, numbers)))
 
@@ -164,7 +167,9 @@ def test_a_message_expires_and_one_of_a_channel_that_is_gone_too(ledger: Ledger)
     put(ledger, 1)
     sends = delivery(ledger)
     assert "no channel 'mail'" in sends.run().failures["mail"]
-    clock.forward(3600)
+    clock.forward(48 * 3600 - 1)
+    assert sends.run().expired == 0
+    clock.forward(1)
     assert sends.run().expired == 1
     ((_, state, error),) = states(ledger)
     assert state is OutboxState.DEAD
