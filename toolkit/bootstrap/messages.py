@@ -92,6 +92,7 @@ class Messages(RunEnds, Generic[T]):
     _sender: Sender = field(init=False)
     _outbox: Ledger = field(init=False)
     _by_key: Mapping[tuple[str, ...], T] = field(init=False)
+    _ids: dict[int, str] = field(default_factory=dict, init=False)
     _channels: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
@@ -143,7 +144,10 @@ class Messages(RunEnds, Generic[T]):
         return run_routes(self.repository, run.key.entity, run.key.cluster, is_last=outcome.retry_at is None)
 
     def _write(self, run: RecordedRun, outcome: RunOutcome, routes: Sequence[MessageRoute]) -> LedgerWrite:
-        message_id, expires = uuid.uuid4().hex, self.repository.settings.monitoring.expires
+        message_id = uuid.uuid4().hex
+        if run.run_id is not None:
+            message_id = self._ids.setdefault(run.run_id, message_id)
+        expires = self.repository.settings.monitoring.expires
 
         def write(tx: Transaction, run_id: int) -> None:
             started_at = queries.get(tx, run_id).started_at if run_id else None

@@ -24,7 +24,7 @@ from toolkit.ledger.runs.items import Item, NewItem, SettledItem
 from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.runs.run_start import StartRequest
 from toolkit.ledger.runs.status import IsGone, Request, never_known
-from toolkit.ledger.vocabulary import ItemState, RunStatus
+from toolkit.ledger.vocabulary import ItemState, LifeCycle, RunStatus
 from toolkit.runs.errors import LeaseExpired, LedgerLost, Stopped
 from toolkit.runs.recorder import (
     HeartbeatReply,
@@ -97,12 +97,12 @@ class LedgerRecorder(Recorder):
             return
         is_lasting = bool(step.intended or step.events or step.writes)
         try:
-            self._write(lambda tx: _record(tx, run, step), is_lasting=is_lasting)
+            self._write(lambda tx: self._record(tx, run, step), is_lasting=is_lasting)
         except LedgerLost:
             raise
         except Stopped:
             if step.settled:
-                self._write(lambda tx: _record(tx, run, step.without_next))
+                self._write(lambda tx: self._record(tx, run, step.without_next))
             raise
 
     @override
@@ -166,6 +166,20 @@ class LedgerRecorder(Recorder):
     def give_up(self) -> None:
         self._is_given_up.set()
 
+    def _record(self, tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
+        """Events come last, since all that append wait for the end of the transaction."""
+        items.settle(tx, _id(run), [_storable(item) for item in step.settled])
+        for write in step.writes:
+            write(tx, _id(run))
+        if step.writes and _has_succeeded(tx, run):
+            for write in self.ends.writes(run, RunOutcome(status=RunStatus.SUCCEEDED)):
+                write(tx, _id(run))
+        if step.intended:
+            items.intend(tx, _id(run), [_with_text(item) for item in step.intended])
+        for write in step.intended_writes:
+            write(tx, _id(run))
+        happened.append(tx, step.events, _id(run))
+
     def _read(self, work: Callable[[Transaction], T]) -> T:
         with _lost_in_between():
             return self.ledger.read(work)
@@ -212,16 +226,9 @@ def _beat(tx: Transaction, runs: Sequence[RecordedRun]) -> HeartbeatReply:
     return HeartbeatReply(renewed=ids - lost.keys(), lost=lost, requests=tuple(status.open_requests(tx, ids)))
 
 
-def _record(tx: Transaction, run: RecordedRun, step: RecordBatch) -> None:
-    """Events come last, since all that append wait for the end of the transaction."""
-    items.settle(tx, _id(run), [_storable(item) for item in step.settled])
-    for write in step.writes:
-        write(tx, _id(run))
-    if step.intended:
-        items.intend(tx, _id(run), [_with_text(item) for item in step.intended])
-    for write in step.intended_writes:
-        write(tx, _id(run))
-    happened.append(tx, step.events, _id(run))
+def _has_succeeded(tx: Transaction, run: RecordedRun) -> bool:
+    """Return whether the run is over: the end of its job, which is one of its writes, ends a run of a process."""
+    return run.key.life_cycle is LifeCycle.EXECUTION and queries.get(tx, _id(run)).status is RunStatus.SUCCEEDED
 
 
 def _is_recorded(tx: Transaction, run: RecordedRun, step: RecordBatch) -> bool:

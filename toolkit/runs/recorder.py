@@ -75,7 +75,10 @@ class RunEnds(Protocol):
     """Receiver of the ends of runs; called from any thread, it may neither fail nor take time."""
 
     def writes(self, run: RecordedRun, outcome: RunOutcome) -> Sequence[LedgerWrite]:
-        """Return what else the ledger keeps of the end of a run, in the same transaction."""
+        """Return what else the ledger keeps of the end of a run, in the same transaction.
+
+        It may be asked again for the same run, and what it returns must not be kept twice then.
+        """
         ...
 
     def ended(self, run: RecordedRun, outcome: RunOutcome) -> None:
