@@ -93,7 +93,12 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
         "sqlite_autoindex_item_1 (run_id=?)",
         "using pk_item",
     ),
-    ("open alerts", lambda tx: list(metrics.open_alerts(tx)), "ix_alert_closed (closed_at=?)", "uq_alert_open"),
+    (
+        "open alerts",
+        lambda tx: list(metrics.open_alerts(tx)),
+        "ix_alert_closed (closed_at=?)",
+        "Scan using ix_alert_remind",
+    ),
     ("messages that wait", lambda tx: list(metrics.channels(tx)), "ix_outbox_waiting", "ix_outbox_waiting"),
 ]
 
