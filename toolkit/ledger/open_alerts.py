@@ -1,8 +1,8 @@
-"""Alerts that are open now, counted and listed."""
+"""Alerts that are open now, the worst first; `toolkit.ledger.metrics` counts them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from datetime import datetime
 
@@ -11,17 +11,6 @@ import sqlalchemy as sa
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.tables import alert
 from toolkit.ledger.vocabulary import AlertKind, AlertLevel
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AlertCount:
-    """Number of open alerts of an entity on a cluster, of one kind and level."""
-
-    entity: str
-    cluster: str
-    kind: AlertKind
-    level: AlertLevel
-    count: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,13 +32,6 @@ class OpenAlert:
 _OPEN = alert.c.closed_at.is_(None)
 _COLUMNS = [alert.c[each.name] for each in fields(OpenAlert)]
 _IS_LOW = sa.case((alert.c.level == AlertLevel.HIGH, 0), else_=1)
-
-
-def open_alert_counts(tx: Transaction) -> Iterator[AlertCount]:
-    """Yield the numbers of open alerts, by entity, cluster, kind and level."""
-    groups = (alert.c.entity, alert.c.cluster, alert.c.kind, alert.c.level)
-    counted = sa.select(*groups, sa.func.count().label("count")).where(_OPEN).group_by(*groups).order_by(*groups)
-    return tx.rows(AlertCount, counted)
 
 
 def open_alerts(tx: Transaction, limit: int | None = None, entities: Collection[str] | None = None) -> list[OpenAlert]:

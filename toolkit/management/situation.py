@@ -13,8 +13,9 @@ from typing import Generic, TypeVar
 
 from toolkit.el import Frequency, shift
 from toolkit.entities.repository import Repository
+from toolkit.ledger import metrics
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.open_alerts import OpenAlert, open_alert_counts, open_alerts
+from toolkit.ledger.open_alerts import OpenAlert, open_alerts
 from toolkit.ledger.runs.leases import owned
 from toolkit.ledger.runs.recent import (
     RunProgress,
@@ -187,12 +188,12 @@ class _Reader:
         return FirstRows(rows=tuple(found[: self.limit]), total=len(found))
 
     def alerts(self) -> FirstRows[OpenAlert]:
-        counts = [each for each in open_alert_counts(self.tx) if self._takes(each.entity)]
+        counts = [each for each in metrics.open_alerts(self.tx) if self._takes(each.entity)]
         for each in counts:
-            self._count(LATE if each.kind in LATE_KINDS else OTHER, [(each.cluster, each.count)])
+            self._count(LATE if each.kind in LATE_KINDS else OTHER, [(each.cluster, each.number)])
         chosen = None if self.names is None else {each.entity for each in counts}
         rows = open_alerts(self.tx, self.limit, chosen)
-        return FirstRows(rows=tuple(rows), total=sum(each.count for each in counts))
+        return FirstRows(rows=tuple(rows), total=sum(each.number for each in counts))
 
     def failures(self) -> FirstRows[Run]:
         since = self.tx.now() - RECENT
@@ -282,10 +283,10 @@ def check_alerts(
 
     def read(tx: Transaction) -> OpenAlerts:
         alerts, last = _Reader(tx=tx, names=names, limit=limit).alerts(), looked_at(tx)
-        counts = [each for each in open_alert_counts(tx) if names is None or each.entity in names]
+        counts = [each for each in metrics.open_alerts(tx) if names is None or each.entity in names]
         return OpenAlerts(
             alerts=alerts,
-            high=sum(each.count for each in counts if each.level is AlertLevel.HIGH),
+            high=sum(each.number for each in counts if each.level is AlertLevel.HIGH),
             monitored_at=last,
             is_monitored=last is not None and shift(last, max_age, 1) >= (at or tx.now()),
         )

@@ -97,7 +97,7 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
         "open alerts",
         lambda tx: list(metrics.open_alerts(tx)),
         "ix_alert_closed (closed_at=?)",
-        "Scan using ix_alert_remind",
+        "uq_alert_open | ix_alert_remind",  # both have the open alerts alone, and cost the same
     ),
     ("messages that wait", lambda tx: list(metrics.channels(tx)), "ix_outbox_waiting", "ix_outbox_waiting"),
 ]
@@ -109,7 +109,8 @@ def test_an_index_is_used_for(
 ) -> None:
     is_sqlite = ledger.engine.dialect.name == "sqlite"
     plan = _plan(ledger, work)
-    assert (on_sqlite if is_sqlite else on_postgresql) in plan, f"{what}:\n{plan}"
+    expected = [on_sqlite] if is_sqlite else on_postgresql.split(" | ")
+    assert any(each in plan for each in expected), f"{what}:\n{plan}"
 
 
 def test_a_month_sorted_by_instance_is_read_in_the_order_of_the_index(postgres_ledger: Ledger) -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.samples import begun, changed, key
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.open_alerts import open_alert_counts, open_alerts
+from toolkit.ledger.open_alerts import open_alerts
 from toolkit.ledger.runs import items, retries
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.runs.recent import (
@@ -90,7 +90,7 @@ def test_progress_counts_items_by_outcome(ledger: Ledger) -> None:
     assert found == {one.run_id: RunProgress(done=2, failed=1, begun=2)}
 
 
-def test_open_alerts_are_counted_and_listed_high_ones_first_then_the_oldest(ledger: Ledger) -> None:
+def test_open_alerts_are_listed_high_ones_first_then_the_oldest(ledger: Ledger) -> None:
     def work(tx: Transaction) -> list[int]:
         add_alert(tx, "clicks", AlertLevel.HIGH, 9, is_closed=True)
         return [
@@ -103,5 +103,3 @@ def test_open_alerts_are_counted_and_listed_high_ones_first_then_the_oldest(ledg
     numbers = ledger.read(lambda tx: [each.alert_id for each in open_alerts(tx)])
     assert numbers == [older, newer, low]
     assert ledger.read(lambda tx: [each.alert_id for each in open_alerts(tx, 1, {"clicks"})]) == [newer]
-    counts = ledger.read(lambda tx: [(each.entity, each.level, each.count) for each in open_alert_counts(tx)])
-    assert counts == [("clicks", "high", 1), ("clicks", "low", 1), ("orders", "high", 1)]
