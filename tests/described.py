@@ -46,6 +46,8 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "table": (DocumentName.TABLE_DIFF, "diff"),
         "dataset": (DocumentName.DATASET, sub if sub in {"graph", "gc"} else "list"),
         "alert": (DocumentName.ALERT, sub),
+        "monitor": (DocumentName.MONITOR, "pass"),
+        "sla": (DocumentName.SLA, sub),
         "event": (DocumentName.EVENT, "list" if sub == "list" else "answer"),
         "explain": (DocumentName.TRIGGER, "explanation"),
         "verify": (DocumentName.VERIFY, "verification"),

@@ -18,7 +18,7 @@ from toolkit.planning.sla import PresenceChange
 from toolkit.planning.sla_vocabulary import DataPresence
 
 if TYPE_CHECKING:
-    from toolkit.availability import DataAccess, FoundInstance
+    from toolkit.availability import DataAccess, FeedInstances, FoundInstance
     from toolkit.entities.sla import FeedSla
     from toolkit.ledger.sla import ExpectedInstance, SlaKey
     from toolkit.ledger.sla_evidence import SlaEvent, SlaRun
@@ -207,11 +207,14 @@ def look_at_stores(
         deadline: seconds for all of it.
     """
     looks = [_SeriesLooks(data, series, instants) for series, instants in wanted]
-    by_store: dict[str, list[StoreWork[FoundInstance]]] = {}
+    by_store: dict[str, list[StoreWork[_Seen]]] = {}
     for each in looks:
         each.add_to(by_store)
     work_on_stores(by_store, deadline=deadline, check=check)
     return {(each.key, key): look for each in looks for key, look in each.results(deadline).items()}
+
+
+_Seen = tuple["FoundInstance", InstanceLook]
 
 
 class _SeriesLooks:
@@ -220,13 +223,13 @@ class _SeriesLooks:
     def __init__(self, data: DataAccess, series: FeedSeries, instants: Sequence[datetime]) -> None:
         self._data, self._series, self._instants = data, series, instants
         self._error: FeedctlError | None = None
-        self._work: StoreWork[FoundInstance] | None = None
+        self._work: StoreWork[_Seen] | None = None
 
     @property
     def key(self) -> SlaKey:
         return self._series.key
 
-    def add_to(self, by_store: dict[str, list[StoreWork[FoundInstance]]]) -> None:
+    def add_to(self, by_store: dict[str, list[StoreWork[_Seen]]]) -> None:
         """Put the work to that of its store; a place that cannot be told is an error of this feed alone."""
         feed, cluster = self._series.feed, self._series.cluster
         try:
@@ -249,16 +252,24 @@ class _SeriesLooks:
             BaseException: a bug that a thread came upon.
         """
         found = () if self._work is None else self._work.found
-        known = {
-            format_instant(each.instant): InstanceLook(is_there=each.is_ready, rows=each.rows, bytes=each.bytes)
-            for each in found
-        }
+        known = {format_instant(each.instant): look for each, look in found}
         error = self._error or (None if self._work is None else self._work.error)
         if error is not None and not isinstance(error, FeedctlError):
             raise error
         missing = InstanceLook(problem=str(error or f"its store did not answer within {deadline:g} seconds"))
         return {key: known.get(key, missing) for key in map(format_instant, self._instants)}
 
-    def _look(self, take: Callable[[FoundInstance], None]) -> None:
-        for each in self._data.instances_of(self._series.feed, self._series.cluster).look_at(self._instants):
-            take(each)
+    def _look(self, take: Callable[[_Seen], None]) -> None:
+        reader = self._data.instances_of(self._series.feed, self._series.cluster)
+        for each in reader.look_at(self._instants):
+            size = each.bytes
+            if size is None and each.is_ready and self._series.sla.min_bytes is not None:
+                size = self._bytes_of_all(reader, each)
+            take((each, InstanceLook(is_there=each.is_ready, rows=each.rows, bytes=size)))
+
+    def _bytes_of_all(self, reader: FeedInstances, found: FoundInstance) -> int | None:
+        """Return the bytes of an instance that has directories, or many files; None: of a table they are unknown."""
+        if not isinstance(reader, PathInstances):
+            return None
+        path = reader.path_of(found.instant)
+        return self._data.stores(path).content_summary(path).size

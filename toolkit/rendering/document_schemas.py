@@ -52,6 +52,10 @@ class DocumentName(StrEnum):
     """`feedctl alert COMMAND --output json`."""
     OUTBOX = "outbox"
     """`feedctl outbox COMMAND --output json`."""
+    MONITOR = "monitor"
+    """`feedctl monitor --output json`, and its result file."""
+    SLA = "sla"
+    """`feedctl sla COMMAND --output json`."""
     AUDIT = "audit"
     """A line of the audit file."""
 

@@ -24,6 +24,7 @@ from toolkit.monitoring.series import WatchedSeries, watched_series
 from toolkit.monitoring.sla_pass import NOT_EXPECTED, SlaChanges, decide_slas, record_slas
 
 START = parse_instant("2026-03-01T00:00Z")
+SLA_OF_AN_HOUR = "sla: {low: minutes(20), high: minutes(40)}"
 VALID = "validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}"
 
 

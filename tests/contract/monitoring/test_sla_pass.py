@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.contract.monitoring.sla_world import (
+    SLA_OF_AN_HOUR,
     START,
     World,
     at,
@@ -24,7 +25,7 @@ from toolkit.monitoring.evidence import InstanceLook
 
 pytestmark = pytest.mark.both_databases
 
-SLA = "sla: {low: minutes(20), high: minutes(40)}"
+SLA = SLA_OF_AN_HOUR
 CLICKS = repo(feed(more=SLA), process())
 ONE, TWO, THREE = "2026-03-01T01:00Z", "2026-03-01T02:00Z", "2026-03-01T03:00Z"
 MIDNIGHT = "2026-03-01T00:00Z"

@@ -83,3 +83,23 @@ def test_a_pass_for_an_earlier_time_decides_nothing(feedctl: Feedctl) -> None:
 
 def test_a_future_time_is_refused(feedctl: Feedctl) -> None:
     assert feedctl("monitor", "--time", "2999-01-01T00:00Z").code == 2
+
+
+def test_bytes_of_directories_within_an_instance_count(feedctl: Feedctl, data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "repo" / "feeds" / "clicks.yaml"
+    file.write_text(file.read_text().replace("high: minutes(40)", "high: minutes(40), min_bytes: 5"))
+    part = data / f"{HOUR:%Y/%m/%d/%H}" / "country=de"
+    part.mkdir(parents=True)
+    (part / "part-0").write_text("1234")
+    feedctl("monitor", "--time", minute(0))
+    empty = feedctl("monitor", "--time", minute(25), *JSON).last["opened"]
+    assert [(each["kind"], each["level"]) for each in empty] == [("empty", "low")]
+    (part / "part-1").write_text("5")
+    closed = feedctl("monitor", "--time", minute(30), *JSON).last["closed"]
+    assert [each["kind"] for each in closed] == ["empty"]
+
+
+def test_the_result_file_has_the_document(feedctl: Feedctl, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    printed = feedctl("monitor", "--time", minute(0), "--result-file", str(result), *JSON).out
+    assert result.read_text() == printed
