@@ -165,25 +165,27 @@ def test_a_login_of_a_netrc_is_not_sent(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 ALERT = replace(
-    made(subject="clicks is late <now>", text="a & b", facts={"kind": "sla", "openedAt": "2026-03-01T06:00:00Z"}),
+    made(subject="clicks is late <now>", text="a & b", facts={"kind": "sla", "openedAt": "2026-03-01T06:00Z"}),
     event=MessageEvent.ALERT_OPENED,
+    time="2026-03-01T06:10Z",
     cluster="primary",
     entity_type="FEED",
     instance_key="2026-03-01T05:00Z",
 )
-CLOSED = replace(ALERT, event=MessageEvent.ALERT_CLOSED, severity=MessageSeverity.INFO, time="2026-03-01T07:00:00Z")
+CLOSED = replace(ALERT, event=MessageEvent.ALERT_CLOSED, severity=MessageSeverity.INFO, time="2026-03-01T07:00Z")
+PARTLY = replace(CLOSED, facts={"kind": "several", "openInThread": 3})
 
 
 def bodies(style: WebhookFormat) -> list[Any]:
     """Return the bodies of an alert that opens and closes."""
     with serving() as received:
-        send(received.url, ALERT, CLOSED, style=style)
+        send(received.url, ALERT, PARTLY, CLOSED, style=style)
     assert not any("X-Feedctl-Signature" in each for each in received.got) or style is WebhookFormat.JSON
     return [json.loads(each) for each in received.bodies]
 
 
 def test_slack_gets_text_that_forges_no_link() -> None:
-    opened, closed = bodies(WebhookFormat.SLACK)
+    opened, _, closed = bodies(WebhookFormat.SLACK)
     assert opened["text"] == "clicks is late &lt;now&gt;"
     assert opened["attachments"][0]["text"] == "a &amp; b"
     assert opened["attachments"][0]["color"] != closed["attachments"][0]["color"]
@@ -197,20 +199,26 @@ def test_teams_gets_an_adaptive_card() -> None:
 
 
 def test_pagerduty_gets_one_incident_that_is_resolved() -> None:
-    opened, closed = bodies(WebhookFormat.PAGERDUTY)
-    assert (opened["event_action"], closed["event_action"]) == ("trigger", "resolve")
-    assert opened["dedup_key"] == closed["dedup_key"] == "clicks/primary/sla"
+    opened, partly, closed = bodies(WebhookFormat.PAGERDUTY)
+    assert [each["event_action"] for each in (opened, partly, closed)] == ["trigger", "trigger", "resolve"]
+    assert opened["dedup_key"] == partly["dedup_key"] == closed["dedup_key"] == "alert/clicks/primary"
     assert opened["routing_key"] == KEY
     assert opened["payload"]["severity"] == "critical"
     assert opened["payload"]["class"] == "sla"
 
 
 def test_alertmanager_gets_one_alert_that_ends() -> None:
-    (opened,), (closed,) = bodies(WebhookFormat.ALERTMANAGER)
-    assert opened["labels"] == closed["labels"]
-    assert opened["labels"]["alertname"] == "feedctl_sla"
-    assert (opened["startsAt"], "endsAt" in opened) == ("2026-03-01T06:00:00Z", False)
-    assert closed["endsAt"] == "2026-03-01T07:00:00Z"
+    (opened,), (partly,), (closed,) = bodies(WebhookFormat.ALERTMANAGER)
+    assert opened["labels"] == partly["labels"] == closed["labels"]
+    assert opened["labels"]["cluster"] == "primary"
+    assert (opened["startsAt"], opened["endsAt"]) == ("2026-03-01T06:00:00Z", "2026-03-03T06:10:00Z")
+    assert (partly["endsAt"], closed["endsAt"]) == ("2026-03-03T07:00:00Z", "2026-03-01T07:00:00Z")
+
+
+def test_a_message_with_a_time_that_is_none_is_refused() -> None:
+    with serving() as received, pytest.raises(MessageRefused):
+        send(received.url, replace(ALERT, time="soon"), style=WebhookFormat.ALERTMANAGER)
+    assert received.paths == []
 
 
 def command(script: str, *, seconds: float = 20) -> CommandChannel:

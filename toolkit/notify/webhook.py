@@ -68,7 +68,10 @@ class WebhookSession(ChannelSession):
     def send(self, message: Message, recipient: str) -> None:
         """Post a message; a webhook has one recipient only."""
         webhook = self._webhook
-        body = body_of(message, webhook.style, webhook.secret)
+        try:
+            body = body_of(message, webhook.style, webhook.secret)
+        except (ValueError, OverflowError) as error:  # a time that is none
+            raise MessageRefused(why=f"the message has no such form: {visible(error)}") from error
         try:
             with self._requests.post(
                 webhook.url,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
 
 from toolkit.entities.monitoring import WebhookFormat
 from toolkit.notify.message import Message, MessageEvent, MessageSeverity
@@ -16,6 +18,9 @@ _COLOURS = {
 """Of an attachment of Slack, and of a text of an adaptive card."""
 _LONGEST_CHAT, _LONGEST_SUMMARY = 2_500, 1_024
 """Characters that a section of Slack (3,000, after escapes) and a summary of PagerDuty may have."""
+_OPEN = timedelta(days=2)
+"""So long Alertmanager holds an alert for open that it hears no more of; reminders come sooner."""
+_MINUTE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}Z")
 _SLACK = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
@@ -42,6 +47,11 @@ def problem_key(message: Message) -> str:
     """Return the key of what is wrong, which is the same from its begin to its end: alerts of a thread are one."""
     what = "run" if message.event is MessageEvent.RUN_ENDED else "alert"
     return f"{what}/{message.thread}"[-255:]
+
+
+def _second(text: str) -> str:
+    """Return a time with seconds, which Alertmanager wants; canonical times have none."""
+    return f"{text[:-1]}:00Z" if _MINUTE.fullmatch(text) else text
 
 
 def _facts(message: Message) -> dict[str, str]:
@@ -91,25 +101,27 @@ def _pagerduty(message: Message, routing_key: str) -> Mapping[str, object]:
 
 
 def _alertmanager(message: Message, _: str) -> list[Mapping[str, object]]:
-    """Labels name what is wrong, so that they are the same when it is over; all else is an annotation."""
-    labels = {
-        "alertname": f"feedctl_{message.facts.get('kind', 'run')}",
+    """Labels are those that stay the same until it is over; all else is an annotation.
+
+    An alert without an end would be over for Alertmanager after its `resolve_timeout`, long before it is reminded of.
+    """
+    labels = {"alertname": "feedctl", "problem": problem_key(message), "cluster": message.cluster or "none"}
+    annotations = {
+        "summary": message.subject,
+        "description": message.text,
+        "severity": message.severity.value,
         "entity": message.entity,
-        "entity_type": message.entity_type.lower(),
-        "cluster": message.cluster,
         "instance": message.instance_key,
+        "kind": str(message.facts.get("kind", message.operation)),
     }
-    annotations = {"summary": message.subject, "description": message.text, "severity": message.severity.value}
-    alert: dict[str, object] = {
-        "labels": {key: value for key, value in labels.items() if value},
-        "annotations": annotations,
-    }
+    alert: dict[str, object] = {"labels": labels, "annotations": annotations}
     since = message.facts.get("openedAt")
     if isinstance(since, str) and since:
-        alert["startsAt"] = since
-    if is_over(message):
-        alert["endsAt"] = message.time
-    return [alert]
+        alert["startsAt"] = _second(since)
+    until = _second(message.time)
+    if not is_over(message):
+        until = f"{datetime.fromisoformat(until) + _OPEN:%Y-%m-%dT%H:%M:%SZ}"
+    return [{**alert, "endsAt": until}]
 
 
 _MAKERS: Mapping[WebhookFormat, Callable[[Message, str], object]] = {
