@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _PRESENCE = {SlaState.EMPTY: DataPresence.SMALL, SlaState.EXEMPT: DataPresence.EXEMPT}
 
+OVER = "it is older than the retention limit: it would be removed at once"
+"""Reason for which an alert is closed whose instance never came."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exemption:
@@ -76,6 +79,7 @@ def decide_feed(
     now: datetime,
     *,
     is_looked_at: bool,
+    over_at: datetime | None = None,
 ) -> DecidedInstance:
     """Return the state of an instance of a feed.
 
@@ -86,13 +90,18 @@ def decide_feed(
         exemption: whether it is expected now.
         now: time of the pass.
         is_looked_at: storage is asked again in each pass, once a limit has passed.
+        over_at: it is not expected any more from then on; None: it always is.
     """
-    if evidence.unknown:
+    is_over = over_at is not None and over_at <= now
+    if evidence.unknown and not is_over:
         due = row.next_at if row.next_at is not None and row.next_at <= now else now
         unknown = replace(row, state=SlaState.UNKNOWN, evidence=evidence.unknown, next_at=due)
         return DecidedInstance(row=unknown, unknown=evidence.unknown)
     moments = SlaMoments(low_at=row.low_at, high_at=row.high_at)
     changes = _with_exemption(presence, evidence.changes, exemption)
+    if is_over and over_at is not None:
+        over = PresenceChange(at=over_at, presence=DataPresence.PRESENT, why=OVER)
+        changes = [*(each for each in changes if each.at < over_at), over]
     spans = presence_spans(presence, row.since, changes)
     last = spans[-1]
     episodes = list(sla_episodes(moments, spans, now))
@@ -100,7 +109,7 @@ def decide_feed(
     if last.presence is DataPresence.PRESENT:
         return DecidedInstance(row=None, conditions=conditions)
     text = exemption.reason or (changes[-1].why if changes else row.evidence)
-    next_at = _next_at(row, moments, now, is_polled=is_looked_at)
+    next_at = _next_at(row, moments, now, is_polled=is_looked_at) or over_at
     if last.presence is DataPresence.EXEMPT:
         next_at = None if exemption.is_lasting else _still_due(row, now)
     state = state_of(moments, last.presence, now)

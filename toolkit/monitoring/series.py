@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from typing_extensions import override
 
-from toolkit.el import ElError
+from toolkit.el import ElError, OutOfRange, shift
 from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.entities.vocabulary import ClusterRole, Order
 from toolkit.ledger.sla import SlaKey
@@ -60,6 +60,11 @@ class SlaSeries:
         del instant
         return False
 
+    def over_at(self, instant: datetime) -> datetime | None:
+        """Return when an instance is not expected any more, whether it came or not; None: never."""
+        del instant
+        return None
+
     def first_open(self, now: datetime) -> datetime | None:
         """Return the first instance that a monitor expects which begins now; None: none comes any more."""
 
@@ -101,6 +106,15 @@ class FeedSeries(SlaSeries):
     @override
     def is_day_off(self, instant: datetime) -> bool:
         return is_day_off(self.sla.deadline, instant, self.calendar)
+
+    @override
+    def over_at(self, instant: datetime) -> datetime | None:
+        """Return when retention would remove it: nobody waits for data that goes at once."""
+        retention = self.feed.cluster(self.cluster.name).retention
+        try:
+            return None if retention is None else shift(instant, retention.limit, 1, self.feed.timezone)
+        except OutOfRange:
+            return None
 
     @property
     def has_least_size(self) -> bool:

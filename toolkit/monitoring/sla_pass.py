@@ -287,7 +287,15 @@ class _SlaPass:
         if evidence.wants_look and key not in self._looks:
             self._wanted.setdefault(key[0], (series, []))[1].append(instant)
         presence = DataPresence.PRESENT if key in self._came else presence_of(row)
-        found = decide_feed(row, presence, evidence, exemption, self._now, is_looked_at=series.is_looked_at)
+        found = decide_feed(
+            row,
+            presence,
+            evidence,
+            exemption,
+            self._now,
+            is_looked_at=series.is_looked_at,
+            over_at=series.over_at(instant),
+        )
         if found.unknown:
             self._unknown.setdefault(key[0], []).append(found.unknown)
         return found

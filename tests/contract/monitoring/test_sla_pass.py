@@ -7,6 +7,7 @@ import pytest
 from tests.contract.monitoring.sla_world import (
     SLA_OF_AN_HOUR,
     START,
+    VALID,
     World,
     at,
     ended,
@@ -61,6 +62,14 @@ def test_a_retracted_instance_is_missing_from_the_retraction_on(ledger: Ledger) 
 def test_an_evicted_instance_was_there(ledger: Ledger) -> None:
     world = World(ledger, [event(5, MIDNIGHT), event(30, MIDNIGHT, "evicted")]).watch(CLICKS, START, at(10), at(55))
     assert (world.alerts(), world.states()) == ([], {})
+
+
+def test_an_instance_that_retention_would_remove_is_not_waited_for(ledger: Ledger) -> None:
+    kept = repo(feed(more=SLA, on=f"{VALID}, retention: {{limit: hours(3)}}"), process())
+    world = World(ledger).watch(kept, START, at(50), at(200))
+    why = "it is older than the retention limit: it would be removed at once"
+    assert world.alerts()[0] == f"01 00:20:00 sla high clicks {MIDNIGHT} high 01 00:40:00 closed 01 03:00:00 {why}"
+    assert f"clicks {MIDNIGHT}" not in world.states()
 
 
 def test_data_that_came_before_the_monitor_began_is_there(ledger: Ledger) -> None:

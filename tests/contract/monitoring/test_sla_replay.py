@@ -14,6 +14,7 @@ import pytest
 
 from tests.contract.monitoring.sla_world import (
     START,
+    VALID,
     TimedAction,
     World,
     at,
@@ -41,8 +42,9 @@ def world_repo(*, is_dense: bool) -> Repository:
     """Feeds of all rhythms; dense ones have more instances in a few hours than a month could have."""
     frequency = "minutes(20)" if is_dense else "hours(8)"
     hourly = "sla: {low: minutes(7), high: minutes(41)}" if is_dense else "sla: {low: hours(3), high: hours(11)}"
+    kept = f"{VALID}, retention: {{limit: {'hours(3)' if is_dense else 'days(9)'}}}"
     return repo(
-        feed(more=hourly, frequency=frequency),
+        feed(more=hourly, frequency=frequency, on=kept),
         feed("daily", more=f"timezone: Europe/Berlin\n{DAILY}", frequency="days(1)", on=BERLIN),
         feed(
             "monthly",
@@ -116,6 +118,7 @@ def test_the_rhythm_of_passes_changes_no_alert(sqlite_template: Path, tmp_path: 
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(3600)
 def test_a_month_by_the_minute_by_the_hour_and_at_once_is_the_same(sqlite_template: Path, tmp_path: Path) -> None:
     minutes, seed = 31 * 24 * 60, int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
