@@ -133,7 +133,8 @@ def silence(
         ),
     ],
     until: Annotated[
-        str, typer.Option("--until", metavar="INSTANT", help="When it ends; or how long, for example hours(4).")
+        str,
+        typer.Option("--until", metavar="INSTANT|FREQUENCY", help="When it ends; or how long, for example hours(4)."),
     ],
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why.")],
     repo: AnswerFlags,

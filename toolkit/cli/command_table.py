@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "status": CommandEntry(
         "status",
         "status",
-        "Show the last success of each retention, replication and process, what runs, failed, waits and is late.",
+        "Show what runs, waits, is late, failed in the last 24 hours and is due next, on each cluster.",
     ),
     "metrics": CommandEntry(
         "metrics",

@@ -5,8 +5,8 @@ It is loaded when a command meets an option that it does not have, so that right
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher, get_close_matches
 
 import typer
 
@@ -73,12 +73,17 @@ def meant_option(error: typer.TyperException) -> str:
     word = name.lstrip("-").replace("_", "-").casefold()
     words = [(each, option) for option, texts in _MEANINGS.items() if option in own for each in texts.split()]
     alike = get_close_matches(word, [each for each, _ in words if len(each) > _SHORTEST], n=1, cutoff=_ALIKE)
-    near = (
-        {option for each, option in words if each == word}
-        or set(getattr(error, "possibilities", None) or ())
-        or {option for each, option in words if each in alike}
-    )
+    options = set(getattr(error, "possibilities", None) or ())
+    meant = {option for each, option in words if each in alike}
+    if meant and _likeness(word, alike) > _likeness(word, options):
+        options = meant
+    near = {option for each, option in words if each == word} or options or meant
     return f"did you mean {' or '.join(sorted(near))}?" if near else ""
+
+
+def _likeness(word: str, others: Iterable[str]) -> float:
+    """Return how much a word is like the one of others that is most like it; 0: there are none."""
+    return max((SequenceMatcher(None, word, each.lstrip("-")).ratio() for each in others), default=0.0)
 
 
 def _unknown(error: typer.TyperException) -> tuple[str, typer.Context | None]:

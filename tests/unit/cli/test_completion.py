@@ -72,6 +72,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
                 "hive_replication",
                 "ingest",
                 "late_check",
+                "monitor",
                 "process",
                 "replication",
                 "retention",
