@@ -70,9 +70,6 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "monitor",
         "Look for late data and failures, record and tell them; exit code 4: something is unknown or not delivered.",
     ),
-    "sla": CommandEntry(
-        "sla", "app", "Show what is expected by SLAs, what was late and how far entities are behind, and explain why."
-    ),
     "lint": CommandEntry(
         "lint",
         "lint",
@@ -116,6 +113,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "explain",
         "app",
         "Explain why a trigger did, or did not, start a process; `feedctl retention explain` explains evictions.",
+    ),
+    "sla": CommandEntry(
+        "sla", "app", "Show what is expected by SLAs, what was late and how far entities are behind, and explain why."
     ),
     "alert": CommandEntry("alert", "app", "Show alerts, acknowledge them, and keep messages of some back for a while."),
     "outbox": CommandEntry(
