@@ -51,6 +51,7 @@ OF_ACTIONS = tuple(
 
 NO_DATA = {
     "toolkit/cli/delivery.py": "the result file that the user names",
+    "toolkit/notify/delivery.py": "marks of messages: rows of the ledger",
     "toolkit/runs/job_calls.py": "`change_parameters` of a job: rows of the ledger",
     "toolkit/runs/ledger_recorder.py": "items of a run: rows of the ledger",
 }
@@ -67,6 +68,7 @@ OPENED_FOR_CHANGES = {
     "toolkit/transfer/spread_copy.py": "on an executor, for a batch that let it begin",
 }
 REMOVES_ITS_OWN_FILES = {
+    "toolkit/bootstrap/ledger_outage.py": "its own note that the ledger cannot be used",
     "toolkit/quality/spark_validation.py": "a temporary directory with question and answer",
     "toolkit/cli/export_files.py": "an export that was not finished",
     "toolkit/config_source/entity_cache.py": "the user's cache",
