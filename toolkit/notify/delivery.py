@@ -37,6 +37,10 @@ LATE = "no answer in time"
 _BATCH = 100
 _PATIENCE = 3
 """After so many failures a message no longer keeps those behind it waiting."""
+_PASSING_SECONDS = 10.0
+"""So long a delivery looks behind such messages for one that the receiver takes: all of them may fail slowly."""
+_GRACE_SECONDS = 0.1
+"""So long a message that is being sent may still take when the time is over: most take less."""
 _STEP_SECONDS = 0.05
 """So often a delivery looks whether its time is over."""
 
@@ -96,6 +100,7 @@ class Delivery:
         while wait(parts.values(), _STEP_SECONDS).not_done and time.monotonic() < deadline():
             pass
         is_late.set()
+        wait(parts.values(), _GRACE_SECONDS)
         pool.shutdown()
         for name, part in parts.items():
             if part.done() and not part.cancelled():
@@ -164,10 +169,10 @@ class _Sending:
     def _send_all(self) -> None:
         """Send the messages in their order, those of a recipient that takes nothing now excepted.
 
-        A message that has failed so often that it may be the reason lets the next one pass, once.
+        Messages that have failed so often that they may be the reason let the next one pass, but not for long.
         """
         busy: set[str] = set()
-        may_pass = True
+        latest = math.inf
         for message in self._waiting():
             if message.recipient in busy:
                 continue
@@ -181,9 +186,9 @@ class _Sending:
             if not self._noted(message, None if error is None else str(error), is_refused=is_refused):
                 return
             if isinstance(error, ChannelUnavailable):
-                if not may_pass or message.tries < _PATIENCE:
+                if message.tries < _PATIENCE or time.monotonic() > latest:
                     raise error
-                may_pass = False
+                latest = min(latest, time.monotonic() + _PASSING_SECONDS)
             self.report.sent += error is None
 
     def _waiting(self) -> Iterator[OutboxMessage]:

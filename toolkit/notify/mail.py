@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 import smtplib
 import socket
@@ -21,6 +22,7 @@ from html import escape
 from typing_extensions import override
 
 from toolkit.entities.monitoring import MailTls
+from toolkit.notify.answers import AnswerStream
 from toolkit.notify.channel import (
     Channel,
     ChannelSession,
@@ -32,7 +34,7 @@ from toolkit.notify.channel import (
 from toolkit.notify.message import Message, MessageSeverity
 
 WAIT_SECONDS = 10.0
-"""So long a server may take to be connected to, and for each answer."""
+"""So long a server may take to be connected to, and for each answer as a whole."""
 _ADDRESS = re.compile(r"[^\s@<>\"(),:;\\\[\]\x00-\x20\x7f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,253}[A-Za-z0-9])?")
 _LONGEST_ADDRESS = 100
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -66,7 +68,9 @@ class SmtpServer(Channel):
     def open(self) -> SmtpSession:
         try:
             return SmtpSession(self)
-        except (OSError, UnicodeError, smtplib.SMTPException) as error:
+        except smtplib.SMTPAuthenticationError as error:  # its text might repeat the password, encoded
+            raise ChannelUnavailable(why=f"the mail server answered {error.smtp_code} to the login") from error
+        except (OSError, ValueError, smtplib.SMTPException) as error:
             raise ChannelUnavailable(why=self.answer(error)) from error
 
     def answer(self, error: Exception) -> str:
@@ -83,6 +87,25 @@ class SmtpServer(Channel):
         return visible(text, [self.password])
 
 
+class _LimitedSmtp(smtplib.SMTP):
+    """Client that waits for no answer for ever, and keeps none without an end."""
+
+    _answers: AnswerStream
+
+    @override
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None and self.sock is not None:
+            self._answers = AnswerStream(self.sock, lambda: WAIT_SECONDS)
+            self.file = io.BufferedReader(self._answers)
+        else:
+            self._answers.begin()
+        return super().getreply()
+
+
+class _LimitedSmtpTls(_LimitedSmtp, smtplib.SMTP_SSL):
+    """The same over TLS."""
+
+
 class SmtpSession(ChannelSession):
     """A connection to a mail server that has accepted who sends.
 
@@ -91,7 +114,7 @@ class SmtpSession(ChannelSession):
 
     Raises:
         OSError: it cannot be reached, or its certificate is wrong.
-        UnicodeError: its name is none, or the login is not ASCII.
+        ValueError: its name is none, the login is not ASCII, or what the server says at the login is nonsense.
         SMTPException: it does not want this sender.
     """
 
@@ -111,8 +134,8 @@ class SmtpSession(ChannelSession):
         server, name = self._server, socket.gethostname()
         if server.tls is MailTls.TLS:
             context = ssl.create_default_context()
-            return smtplib.SMTP_SSL(server.host, server.port, name, timeout=WAIT_SECONDS, context=context)
-        return smtplib.SMTP(server.host, server.port, name, timeout=WAIT_SECONDS)
+            return _LimitedSmtpTls(server.host, server.port, name, timeout=WAIT_SECONDS, context=context)
+        return _LimitedSmtp(server.host, server.port, name, timeout=WAIT_SECONDS)
 
     @override
     def send(self, message: Message, recipient: str) -> None:

@@ -15,6 +15,8 @@ _LOG = logging.getLogger(__name__)
 
 AGAIN_SECONDS = 15.0
 """A process that goes on for long tries again after so long to send what could not be sent."""
+_AT_MOST_SECONDS = 50.0
+"""A channel that hangs keeps new messages of the others waiting for so long at most."""
 _SHARE = 0.9
 """Of the time at the end; the rest is to write down who has not answered."""
 
@@ -66,12 +68,18 @@ class Sender:
         self._delivery = delivery = self._opened()
         while True:
             is_last = self._wait()
-            try:
-                self._report = delivery.run(lambda: self._deadline)
-            except (LedgerUnavailable, LedgerConflict) as error:
-                _LOG.warning('event=messages_not_sent why="%s"', error)
+            self._deliver(delivery)
             if is_last:
                 return
+
+    def _deliver(self, delivery: Delivery) -> None:
+        latest = time.monotonic() + _AT_MOST_SECONDS
+        try:
+            self._report = delivery.run(lambda: min(self._deadline, latest))
+        except (LedgerUnavailable, LedgerConflict) as error:
+            _LOG.warning('event=messages_not_sent why="%s"', error)
+        if time.monotonic() >= latest:
+            self._is_awake = True  # a channel with many messages goes on
 
     def _wait(self) -> bool:
         """Return when something may be sent; True if it is for the last time."""

@@ -6,6 +6,7 @@ on each wait, which is all that `delivery` needs.
 
 from __future__ import annotations
 
+import io
 import json
 import socket
 import ssl
@@ -17,11 +18,12 @@ from functools import partial
 from typing_extensions import override
 
 from toolkit.errors import InvalidInput
+from toolkit.notify.answers import AnswerStream
 from toolkit.notify.channel import Channel, ChannelSession, ChannelUnavailable, MessageRefused, visible
 from toolkit.notify.message import Message
 
 WAIT_SECONDS = 5.0
-"""So long a broker may take to be connected to, and for each piece of an answer."""
+"""So long a broker may take to be connected to, and for each answer as a whole."""
 _LONGEST_LINE, _MOST_LINES = 8192, 1000
 _ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c", "\0": "\N{REPLACEMENT CHARACTER}"})
 
@@ -121,7 +123,8 @@ class StompSession(ChannelSession):
             if broker.is_tls:
                 context = ssl.create_default_context()
                 self._connection = context.wrap_socket(self._connection, server_hostname=broker.host)
-            self._answers = unfinished.enter_context(self._connection.makefile("rb"))
+            self._stream = AnswerStream(self._connection, lambda: WAIT_SECONDS)
+            self._answers = unfinished.enter_context(io.BufferedReader(self._stream))
             self._begin()
             unfinished.pop_all()
 
@@ -176,6 +179,7 @@ class StompSession(ChannelSession):
         Raises:
             OSError: the connection ended, took too long, or is none of STOMP.
         """
+        self._stream.begin()
         lines = (self._line() for _ in range(_MOST_LINES))
         command = next((line for line in lines if line), "")  # line ends between frames are signs of life
         headers: dict[str, str] = {}

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import io
+import re
+import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from http.client import HTTPException, HTTPResponse
+from http.cookiejar import DefaultCookiePolicy
+from urllib.parse import unquote
 
 import requests
+from requests.adapters import HTTPAdapter
 from requests.exceptions import RequestException
 from typing_extensions import override
+from urllib3.connectionpool import ConnectionPool, HTTPConnectionPool
+from urllib3.exceptions import HTTPError
 
 from toolkit.entities.monitoring import WebhookFormat
+from toolkit.entities.monitoring_formats import webhook_host
+from toolkit.notify.answers import AnswerStream
 from toolkit.notify.channel import Channel, ChannelSession, ChannelUnavailable, MessageRefused, visible
 from toolkit.notify.message import Message
 from toolkit.notify.webhook_formats import body_of
 
 CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 10.0
-"""So long a server may take to be connected to, and for each piece of an answer."""
+"""So long a server may take to be connected to, and for an answer as a whole."""
 _LONGEST_READ = 1_000
+_SEPARATORS = re.compile(r"[/?&=]")
+_SHORTEST_KEY = 6
+"""Parts of a URL that are shorter are no keys; without them a text could not be read."""
 _REFUSALS = frozenset({400, 409, 411, 413, 414, 415, 422, 431})
 """Answers that are about this message: it would not be taken later either. All others are about the server."""
 
@@ -45,10 +58,7 @@ class Webhook(Channel):
 
     @override
     def open(self) -> WebhookSession:
-        try:
-            host = urlsplit(self.url).hostname or ""
-        except ValueError:
-            host = ""
+        host = webhook_host(self.url)
         if host not in {each.lower() for each in self.allowed_hosts}:
             raise ChannelUnavailable(why=f"the host {host!r} is not in monitoring.allowed_hosts of repo.yaml")
         return WebhookSession(self)
@@ -63,6 +73,9 @@ class WebhookSession(ChannelSession):
 
     def __init__(self, webhook: Webhook) -> None:
         self._webhook, self._requests = webhook, requests.Session()
+        self._requests.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+        for scheme in ("http://", "https://"):
+            self._requests.mount(scheme, _LimitedAdapter())
 
     @override
     def send(self, message: Message, recipient: str) -> None:
@@ -83,8 +96,8 @@ class WebhookSession(ChannelSession):
                 auth=_no_login,
             ) as response:
                 status = response.status_code
-                answer = next(response.iter_content(_LONGEST_READ), b"")  # a connection is used again after it
-        except (RequestException, OSError, ValueError) as error:
+                answer = response.raw.read(_LONGEST_READ, decode_content=False)  # a connection is used again after it
+        except (RequestException, HTTPError, HTTPException, OSError, ValueError) as error:
             raise ChannelUnavailable(why=self._visible(_cause(error))) from error
         if status // 100 == 2:  # noqa: PLR2004 - a class of HTTP
             return
@@ -99,9 +112,40 @@ class WebhookSession(ChannelSession):
 
     def _visible(self, answer: object) -> str:
         """Paths of such URLs are keys: neither the whole nor a long part of it is shown."""
-        parts = urlsplit(self._webhook.url)
-        secrets = (self._webhook.secret, self._webhook.url, f"{parts.path}?{parts.query}", parts.path.strip("/"))
-        return visible(answer, secrets) if answer else ""
+        url = self._webhook.url
+        parts = _SEPARATORS.split(url.partition("://")[2])[1:]
+        long = {each for part in parts for each in (part, unquote(part)) if len(each) >= _SHORTEST_KEY}
+        return visible(answer, (self._webhook.secret, url, *sorted(long, key=len, reverse=True))) if answer else ""
+
+
+class _LimitedResponse(HTTPResponse):
+    """Answer that has an end, in time and size."""
+
+    def __init__(
+        self, sock: socket.socket, debuglevel: int = 0, method: str | None = None, url: str | None = None
+    ) -> None:
+        super().__init__(sock, debuglevel, method, url)
+        self.fp.close()
+        self.fp = io.BufferedReader(AnswerStream(sock, lambda: ANSWER_SECONDS))
+
+
+class _LimitedAdapter(HTTPAdapter):
+    """Connections whose answers have an end, to servers and to proxies."""
+
+    @override
+    def get_connection_with_tls_context(
+        self,
+        request: requests.PreparedRequest,
+        verify: bool | str | None,
+        proxies: Mapping[str, str] | None = None,
+        cert: tuple[str, str] | str | None = None,
+    ) -> ConnectionPool:
+        pool = super().get_connection_with_tls_context(request, verify, proxies, cert)
+        if isinstance(pool, HTTPConnectionPool):
+            own = pool.ConnectionCls
+            if getattr(own, "response_class", None) is not _LimitedResponse:
+                pool.ConnectionCls = type(own.__name__, (own,), {"response_class": _LimitedResponse})
+        return pool
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:

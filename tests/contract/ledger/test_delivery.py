@@ -139,6 +139,44 @@ def test_a_message_that_breaks_each_session_does_not_keep_others_waiting_for_lon
     assert mail.got == [("m2", "a"), ("m3", "a")]
 
 
+def test_many_messages_that_break_each_session_do_not_keep_others_waiting_either(ledger: Ledger) -> None:
+    ledger, clock = with_hand_clock(ledger)
+    poison = {f"m{number}" for number in range(10)}
+
+    class Breaking(FakeChannel):
+        def send(self, message: Message, recipient: str) -> None:
+            if message.message_id in poison:
+                raise ChannelUnavailable(why="broken pipe")
+            super().send(message, recipient)
+
+    mail = Breaking()
+    put(ledger, *range(12))
+    sends = delivery(ledger, mail=mail)
+    for _ in range(31):
+        sends.run()
+        clock.forward(301)
+    assert mail.got == [("m10", "a"), ("m11", "a")]
+
+
+def test_a_message_under_way_at_the_deadline_is_marked_and_its_channel_is_not_blamed(ledger: Ledger) -> None:
+    class Slow(FakeChannel):
+        def send(self, message: Message, recipient: str) -> None:
+            time.sleep(0.02)
+            super().send(message, recipient)
+
+    mail = Slow()
+    put(ledger, *range(100))
+    sends, begun = delivery(ledger, mail=mail), time.monotonic()
+    report = sends.run(lambda: begun + 0.5)
+    sends.ending.set()
+    assert report.failures == {}
+    sent = [each for each, state, _ in states(ledger) if state is OutboxState.SENT]
+    assert 0 < len(sent) < 100
+    assert sent == [name for name, _ in mail.got]
+    assert delivery(ledger, mail=mail).run().sent == 100 - len(sent)
+    assert len(mail.got) == 100
+
+
 def test_a_recipient_that_is_busy_keeps_only_its_own_messages_waiting(ledger: Ledger) -> None:
     mail = FakeChannel(at_send=[RecipientUnavailable(why="mailbox full")])
     put(ledger, 1, 2, recipient="a")
