@@ -70,7 +70,7 @@ def error_of(channel: Channel) -> str:
 
 
 def at_login(answer: Callable[[bytes], bytes]) -> Talk:
-    """Answer what is said at the login."""
+    """Answer what is login at the login."""
 
     def talk(connection: socket.socket) -> None:
         connection.sendall(b"220 x\r\n")
@@ -167,7 +167,7 @@ def test_nonsense_at_the_login_is_an_error_of_the_channel(answer: bytes) -> None
 
 
 def test_a_mail_server_that_repeats_the_login_is_not_quoted() -> None:
-    with answering(at_login(lambda said: b"535 " + said)) as port:
+    with answering(at_login(lambda login: b"535 " + login)) as port:
         error = error_of(smtp(port))
     assert error == "the mail server answered 535 to the login"
     assert base64.b64encode(f"\0u\0{PASSWORD}".encode()).decode() not in error
