@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 from toolkit.ledger import alerts
 from toolkit.ledger import sla as sla_rows
 from toolkit.ledger.alert_rows import AlertChanges, RecordedChanges
-from toolkit.monitoring.alert_changes import alert_changes
 from toolkit.monitoring.evidence import DEADLINE_SECONDS, look_at_stores
 from toolkit.monitoring.notification import NewsResult, put_digest, put_news
 from toolkit.monitoring.series import FeedSeries, watched_series
-from toolkit.monitoring.sla_pass import NOT_EXPECTED, SlaChanges, decide_slas, record_slas
+from toolkit.monitoring.sla_pass import SlaChanges, decide_slas, record_slas, sla_alert_changes
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
@@ -168,7 +167,7 @@ class Monitor:
         self, tx: Transaction, changes: SlaChanges, now: datetime, since: datetime | None
     ) -> AlertChanges:
         tell = self.repository.settings.monitoring.tell
-        found = alert_changes(changes.alerts, changes.conditions, now, tell=tell, gone_because=NOT_EXPECTED)
+        found = sla_alert_changes(changes, now, tell)
         for each in self.sources:
             found += each.changes(tx, now, since)
         return found

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from toolkit.el import parse_instant
 from toolkit.ledger import alerts, sla_evidence
 from toolkit.ledger import sla as rows
-from toolkit.ledger.alert_rows import Alert, AlertKey
+from toolkit.ledger.alert_rows import Alert, AlertChanges, AlertKey
 from toolkit.ledger.events import UPDATES
 from toolkit.ledger.sla import ExpectedInstance, SlaKey, SlaPosition, SlaWindow
 from toolkit.ledger.sla_evidence import SlaEvent
-from toolkit.ledger.vocabulary import AlertKind, EventKind, SlaState, SlaSubject
+from toolkit.ledger.vocabulary import AlertKind, AlertLevel, EventKind, SlaState, SlaSubject
+from toolkit.monitoring.alert_changes import alert_changes
 from toolkit.monitoring.evidence import RunEvidence, feed_evidence, run_evidence
 from toolkit.monitoring.exemptions import Exemptions
 from toolkit.monitoring.instance_states import (
@@ -47,6 +48,9 @@ _KINDS_OF = {
 }
 NOT_EXPECTED = "its SLA does not expect it any more"
 """Reason for which alerts are closed whose instance is neither there nor missing."""
+
+READABLE = "its store can be read again, or nothing there is expected"
+"""Reason for which an alert about a store that could not be read is closed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +96,22 @@ def decide_slas(tx: Transaction, watched: WatchedSeries, now: datetime, looks: L
         looks: at storage, as an earlier decision wanted them.
     """
     return _SlaPass(tx, watched, now, looks).changes()
+
+
+def sla_alert_changes(changes: SlaChanges, now: datetime, tell: AlertLevel = AlertLevel.HIGH) -> AlertChanges:
+    """Return what a pass changes of alerts.
+
+    Args:
+        changes: its decision.
+        now: its time.
+        tell: the lowest level of which messages are sent.
+    """
+    found = AlertChanges()
+    for is_dark, because in ((False, NOT_EXPECTED), (True, READABLE)):
+        of_kind = [each for each in changes.alerts if (each.key.kind is AlertKind.UNKNOWN) is is_dark]
+        conditions = [each for each in changes.conditions if (each.kind is AlertKind.UNKNOWN) is is_dark]
+        found += alert_changes(of_kind, conditions, now, tell=tell, gone_because=because)
+    return found
 
 
 def record_slas(tx: Transaction, changes: SlaChanges, now: datetime) -> None:

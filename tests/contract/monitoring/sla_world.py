@@ -18,10 +18,9 @@ from toolkit.ledger.events import NewEvent
 from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import alert, run, sla_instance
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
-from toolkit.monitoring.alert_changes import alert_changes
 from toolkit.monitoring.evidence import InstanceLook, Looks
 from toolkit.monitoring.series import WatchedSeries, watched_series
-from toolkit.monitoring.sla_pass import NOT_EXPECTED, SlaChanges, decide_slas, record_slas
+from toolkit.monitoring.sla_pass import SlaChanges, decide_slas, record_slas, sla_alert_changes
 
 START = parse_instant("2026-03-01T00:00Z")
 SLA_OF_AN_HOUR = "sla: {low: minutes(20), high: minutes(40)}"
@@ -180,7 +179,7 @@ def _pass(tx: Transaction, watched: WatchedSeries, time: datetime, looks: Looks)
     sla.lock_position(tx, time)
     changes = decide_slas(tx, watched, time, looks)
     record_slas(tx, changes, time)
-    alerts.record(tx, alert_changes(changes.alerts, changes.conditions, time, gone_because=NOT_EXPECTED), time)
+    alerts.record(tx, sla_alert_changes(changes, time), time)
     return changes
 
 

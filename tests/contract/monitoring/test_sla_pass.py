@@ -23,6 +23,7 @@ from tests.contract.monitoring.sla_world import (
 )
 from toolkit.ledger.database import Ledger
 from toolkit.monitoring.evidence import InstanceLook
+from toolkit.monitoring.sla_pass import READABLE
 
 pytestmark = pytest.mark.both_databases
 
@@ -191,9 +192,7 @@ def test_what_cannot_be_read_is_unknown_and_never_missing(ledger: Ledger) -> Non
     assert world.alerts() == ["01 00:30:00 unknown high clicks  high - closed -"]
     world.watch(OUTSIDE, at(58))
     assert world.states() == {}
-    assert world.alerts() == [
-        "01 00:30:00 unknown high clicks  high - closed 01 00:58:00 its SLA does not expect it any more"
-    ]
+    assert world.alerts() == [f"01 00:30:00 unknown high clicks  high - closed 01 00:58:00 {READABLE}"]
 
 
 def test_an_open_alert_stays_as_it_is_while_its_store_cannot_be_read(ledger: Ledger) -> None:
