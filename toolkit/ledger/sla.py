@@ -57,6 +57,7 @@ class SlaWindow:
     cluster: str
     next_key: str
     exempt: str | None = None
+    series: str = ""
 
     @property
     def key(self) -> SlaKey:
@@ -90,7 +91,9 @@ _POSITION = sa.select(consumer_cursor.c.sequence, consumer_cursor.c.moved_at).wh
     consumer_cursor.c.consumer == CONSUMER
 )
 _WINDOW_PUT = InsertOr(
-    sla_window, "(subject, entity, cluster) DO UPDATE SET next_key = excluded.next_key, exempt = excluded.exempt"
+    sla_window,
+    "(subject, entity, cluster) DO UPDATE SET next_key = excluded.next_key, exempt = excluded.exempt, "
+    "series = excluded.series",
 )
 _INSTANCE_PUT = InsertOr(
     sla_instance,
@@ -147,11 +150,7 @@ def move(tx: Transaction, sequence: int, now: datetime) -> None:
 
 def windows(tx: Transaction) -> dict[SlaKey, SlaWindow]:
     """Return the windows of all series."""
-    rows = tx.execute(sa.select(sla_window)).all()
-    found = (
-        SlaWindow(subject=each[0], entity=each[1], cluster=each[2], next_key=each[3], exempt=each[4]) for each in rows
-    )
-    return {each.key: each for each in found}
+    return {each.key: each for each in tx.rows(SlaWindow, sa.select(sla_window))}
 
 
 def put_windows(tx: Transaction, changed: Iterable[SlaWindow]) -> None:

@@ -93,13 +93,14 @@ def feed_evidence(
         is_unsized |= presence is None
         if presence is not None and (each.kind in UPDATES or each.kind is EventKind.RETRACTED):
             changes.append(PresenceChange(at=each.recorded_at, presence=presence, why=_event_text(series, each, look)))
-    may_look = series.is_looked_at or row.state is SlaState.UNKNOWN
+    may_look = series.is_looked_at or (row.state is SlaState.UNKNOWN and series.may_look)
     wants_look = is_unsized or (may_look and is_due and not changes)
     source = "storage" if series.is_looked_at else "events of the ledger"
-    if not wants_look or look is None:
-        return SlaEvidence(changes=changes, source=source, wants_look=wants_look)
-    if look.problem:
-        return SlaEvidence(changes=changes, source=source, unknown=look.problem)
+    if not wants_look:
+        return SlaEvidence(changes=changes, source=source)
+    problem = "its store was not looked at; the next pass does" if look is None else look.problem
+    if look is None or problem:
+        return SlaEvidence(changes=changes, source=source, unknown=problem, wants_look=True)
     if not changes:
         at = now if has_alert else row.since
         changes.append(PresenceChange(at=at, presence=_seen(series.sla, look), why=_look_text(series.sla, look, now)))

@@ -61,6 +61,11 @@ class Exemptions:
             return None
         return f"suspended by {found.changed_by}{f': {found.reason}' if found.reason else ''}"
 
+    def holds_of(self, key: SlaKey) -> list[str]:
+        """Return the texts of the holds on instances of a series."""
+        found = self.holds.get(key.entity, ())
+        return [f"on hold {each.start}/{each.end}" for each in found if each.concerns(key.entity, key.cluster)]
+
     def hold(self, key: SlaKey, instant: datetime) -> str:
         """Return the reason of a hold on an instance of a feed; empty: there is none."""
         for each in self.holds.get(key.entity, ()):

@@ -43,6 +43,11 @@ class SlaSeries:
         """The instances that are expected."""
         return self.instances()
 
+    @property
+    def description(self) -> str:
+        """Text of the instances and of what tells of them; where it changes, open instances are decided anew."""
+        return str(self.sequence)
+
     def instances(self) -> InstanceSequence:
         """Return the instances of the entity there."""
         raise NotImplementedError
@@ -117,6 +122,11 @@ class FeedSeries(SlaSeries):
             return None
 
     @property
+    @override
+    def description(self) -> str:
+        return f"{self.sequence}{'; in storage' if self.is_looked_at else ''}"
+
+    @property
     def has_least_size(self) -> bool:
         """True if an instance with too little data does not count as available."""
         return self.sla.min_rows is not None or self.sla.min_bytes is not None
@@ -170,6 +180,11 @@ class DatasetSeries(SlaSeries):
     """
 
     updated_every: Frequency
+
+    @property
+    @override
+    def description(self) -> str:
+        return str(self.updated_every)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -145,6 +145,7 @@ class _SlaPass:
         windows, changed = self._move_windows()
         self._take(rows.due_instances(self._tx, self._now))
         self._take(rows.instances_of(self._tx, changed))
+        self._new = {name: each for name, each in self._new.items() if name not in self._rows}
         self._read_events()
         self._read_events_of_new()
         gone = [each for each in self._rows.values() if not self._is_expected(each)]
@@ -283,7 +284,8 @@ class _SlaPass:
         return evidence
 
     def _is_due(self, row: ExpectedInstance) -> bool:
-        return row.next_at is not None and row.next_at <= self._now
+        """Return whether it is to be decided now; one that nothing was awaited of is, after a change, as well."""
+        return self._may_have_alert(row) if row.next_at is None else row.next_at <= self._now
 
     def _decided(
         self,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from toolkit.el import format_instant, parse_instant, shift
+from toolkit.el import ElError, format_instant, parse_instant, shift
 from toolkit.ledger.sla import ExpectedInstance, SlaWindow
 from toolkit.ledger.vocabulary import SlaState
 from toolkit.monitoring.series import UNMEASURED, DatasetSeries, SlaSeries
@@ -26,7 +26,8 @@ class WindowMove:
     Attributes:
         window: None: it stays as it is.
         new: instances that are expected for the first time.
-        is_changed: the exemption of the series has begun or ended, so that all its instances are decided anew.
+        is_changed: the exemption of the series has begun or ended, or the config repo has other instances of it now, so
+            that all its instances are decided anew.
     """
 
     window: SlaWindow | None = None
@@ -53,15 +54,18 @@ def move_window(
     reason = exemptions.reason(series.key)
     if isinstance(series, DatasetSeries):
         return WindowMove() if known is not None else _new_dataset(series, now, last_update(series.key.entity))
-    is_changed = known is not None and (known.exempt is None) is not (reason is None)
-    if known is not None and (not known.next_key or known.next_key > format_instant(now)):
+    description = "; ".join([series.description, *exemptions.holds_of(series.key)])
+    is_other = known is not None and known.series != description
+    is_changed = is_other or (known is not None and (known.exempt is None) is not (reason is None))
+    if known is not None and not is_other and (not known.next_key or known.next_key > format_instant(now)):
         if known.exempt == reason:
             return WindowMove()
         return WindowMove(window=replace(known, exempt=reason), is_changed=is_changed)
-    first = series.first_open(now) if known is None else parse_instant(known.next_key)
+    first = _first(series, known, now, is_other=is_other)
     new = () if first is None else tuple(_expected(series, first, now))
     following = None if first is None else series.sequence.at_or_after(max(now + _MINUTE, first))
-    window = _window(series, next_key="" if following is None else format_instant(following), exempt=reason)
+    next_key = "" if following is None else format_instant(following)
+    window = SlaWindow(**series.key._asdict(), next_key=next_key, exempt=reason, series=description)
     return WindowMove(window=window, new=new, is_changed=is_changed)
 
 
@@ -87,9 +91,20 @@ def expected_again(series: SlaSeries, instance_key: str, since: datetime) -> Exp
         instance_key: of an instance that was expected before.
         since: a time at which it was there.
     """
-    instant = parse_instant(instance_key)
+    try:
+        instant = parse_instant(instance_key)
+    except ElError:  # events from outside may name what they like
+        return None
     row = expected_row(series, instant) if instant in series.sequence else None
     return None if row is None else replace(row, since=since, evidence="events of the ledger")
+
+
+def _first(series: SlaSeries, known: SlaWindow | None, now: datetime, *, is_other: bool) -> datetime | None:
+    """Return the first instance that may be expected for the first time; None: none comes any more."""
+    following = None if known is None or not known.next_key else parse_instant(known.next_key)
+    if known is not None and not is_other:
+        return following
+    return min((each for each in (series.first_open(now), following) if each is not None), default=None)
 
 
 def _expected(series: SlaSeries, first: datetime, now: datetime) -> Iterator[ExpectedInstance]:
@@ -105,12 +120,8 @@ def _new_dataset(series: DatasetSeries, now: datetime, updated_at: datetime | No
     since = now if updated_at is None else updated_at
     moments = SlaMoments(high_at=shift(since, series.updated_every, 1))
     text = "no update is known" if updated_at is None else "events of the ledger"
-    return WindowMove(window=_window(series, next_key=""), new=(_row(series, "", since, moments, text),))
-
-
-def _window(series: SlaSeries, *, next_key: str, exempt: str | None = None) -> SlaWindow:
-    subject, entity, cluster = series.key
-    return SlaWindow(subject=subject, entity=entity, cluster=cluster, next_key=next_key, exempt=exempt)
+    window = SlaWindow(**series.key._asdict(), next_key="", series=series.description)
+    return WindowMove(window=window, new=(_row(series, "", since, moments, text),))
 
 
 def _row(series: SlaSeries, key: str, since: datetime, moments: SlaMoments, text: str) -> ExpectedInstance:

@@ -15,6 +15,12 @@ sla_window = sa.Table(
     sa.Column("cluster", sa.String(120), primary_key=True, comment="where; empty for a dataset"),
     sa.Column("next_key", sa.String(32), nullable=False, comment="the first instance not expected yet; empty: none"),
     sa.Column("exempt", sa.Text, comment="why nothing is expected now; empty: it is"),
+    sa.Column(
+        "series",
+        sa.Text,
+        nullable=False,
+        comment="its instances, holds and what tells of it, as the newest pass saw them",
+    ),
     comment="how far the monitor is with each SLA; the time of the newest pass: ledger.sla.looked_at",
 )
 
