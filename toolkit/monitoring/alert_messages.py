@@ -175,13 +175,19 @@ def _facts(group: AlertGroup, still_open: int) -> dict[str, object]:
         return common | {"alertIds": ",".join(str(each.alert_id) for each in group.alerts[:1000])}
     times = {"openedAt": first.opened_at, "escalatedAt": first.escalated_at, "closedAt": first.closed_at}
     return {
-        **first.facts,
+        **{_camel_case(name): value for name, value in first.facts.items()},
         **common,
         "alertId": first.alert_id,
         "level": str(first.level),
         **{name: moment(value) for name, value in times.items() if value is not None},
         **({"closedBecause": first.closed_because} if first.closed_because else {}),
     }
+
+
+def _camel_case(name: str) -> str:
+    """Return the name of a fact as messages write names: as Falcon's."""
+    head, *others = name.split("_")
+    return head + "".join(each.capitalize() for each in others)
 
 
 def _time(event: MessageEvent, alert: Alert) -> datetime:

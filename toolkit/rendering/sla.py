@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from toolkit.monitoring.sla_answers import MissedInstance
     from toolkit.monitoring.sla_explanation import SlaExplanation
 
-STATUS_COLUMNS = ("entity", "cluster", "instance", "state", "low at", "high at", "known from")
-ALERT_COLUMNS = ("feed", "cluster", "instance", "tag", "missed at", "came at", "known from")
-BACKLOG_COLUMNS = ("entity", "cluster", "open", "late", "oldest late", "minutes behind")
+STATUS_COLUMNS = ("entity", "cluster", "instance", "state", "low-at", "high-at", "known-from")
+ALERT_COLUMNS = ("feed", "cluster", "instance", "tag", "missed-at", "came-at", "known-from")
+BACKLOG_COLUMNS = ("entity", "cluster", "open", "late", "oldest-late", "minutes-behind")
 STATE_STYLES = {
     str(SlaState.LATE): "yellow",
     str(SlaState.MISSING): "bold red",
