@@ -19,7 +19,7 @@ from toolkit.ledger.state import start_check
 from toolkit.ledger.tables import alert, run, sla_instance
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 from toolkit.monitoring.evidence import InstanceLook, Looks
-from toolkit.monitoring.series import WatchedSeries, watched_series
+from toolkit.monitoring.series import FeedSeries, WatchedSeries, watched_series
 from toolkit.monitoring.sla_pass import SlaChanges, decide_slas, record_slas, sla_alert_changes
 
 START = parse_instant("2026-03-01T00:00Z")
@@ -149,7 +149,8 @@ class World:
         return self
 
     def _pass(self, watched: WatchedSeries, time: datetime) -> SlaChanges:
-        wanted = self.ledger.read(lambda tx: decide_slas(tx, watched, time, {}).looks)
+        may_look = any(isinstance(each, FeedSeries) and each.may_look for each in watched.by_key.values())
+        wanted = self.ledger.read(lambda tx: decide_slas(tx, watched, time, {}).looks) if may_look else ()
         looks = {
             (series.key, key): self.store(time).get(key, InstanceLook())
             for series, instants in wanted
