@@ -12,6 +12,9 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from datetime import UTC, datetime
+from email import message_from_bytes
+from email.policy import SMTP
 
 import pytest
 
@@ -194,6 +197,24 @@ def test_cookies_are_not_sent_back() -> None:
         session.send(made(), "")
     assert len(got) == 2
     assert not any(b"cookie" in each.lower() for each in got)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "=?utf-8?q?a=0d=0aBcc:_b@example.net?=",
+        "=?utf-8?b?YQ0KQmNjOiBiQHguY29t?=",
+        "==?utf-8?q?a=0d=0a=0d=0abody?= " + "\N{SNOWMAN}" * 60,
+        "x =?utf-8?q?=1b[31m=e2=80=ae?= y",
+    ],
+)
+def test_an_encoded_word_in_a_subject_adds_no_header(subject: str) -> None:
+    sent = mail.mail_of(made(subject=subject), "a@example.com", "f@example.com", datetime(2026, 3, 1, tzinfo=UTC))
+    found = message_from_bytes(sent.as_bytes(), policy=SMTP)
+    assert found.keys() == sent.keys()
+    assert found["Bcc"] is None
+    assert str(found["Subject"]).isprintable()
+    assert str(found["Subject"]) == subject.replace("=?", "= ?")
 
 
 def test_a_host_may_be_an_address_in_brackets() -> None:

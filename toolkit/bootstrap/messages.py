@@ -21,7 +21,7 @@ from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.memory import outbox_in_memory
 from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.notify.delivery import LATE, PAUSES, Delivered, Delivery
+from toolkit.notify.delivery import PAUSES, Delivered, Delivery
 from toolkit.notify.routing import MessageRoute, new_messages, run_routes
 from toolkit.notify.run_message import OPERATIONS, EndedRun, run_message
 from toolkit.notify.sender import Sender
@@ -29,6 +29,7 @@ from toolkit.programs.step_environment import step_environment
 from toolkit.runs.errors import Stopped
 from toolkit.runs.owner import ProcessTable
 from toolkit.runs.recorder import LOG_VARIABLE, LedgerWrite, RunEnds, current_user, path_text
+from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,7 +47,10 @@ _LOG = logging.getLogger(__name__)
 DELIVER_SECONDS = 50.0
 """So long a pass of the monitor sends; a scheduler may start the next one after a minute."""
 END_SECONDS = 2.0
-"""So long the end of the process waits for receivers, all of them together."""
+"""So long the end of the process waits for receivers and the outbox, all of them together."""
+_LOOK_SECONDS = 0.3
+"""Part of it for a look at what is left: a ledger that is locked or gone is not waited for."""
+_UNSENT = "there was no time to send all"
 _NO_END = frozenset({RunStatus.WAITING, RunStatus.SKIPPED})
 _AT_ONCE = (0.0,)
 
@@ -125,15 +129,20 @@ class Messages(RunEnds, Generic[T]):
         """
         if not self._sender.has_begun:
             return ()
-        self._sender.close(END_SECONDS)
+        self._sender.close(END_SECONDS - _LOOK_SECONDS)
         channels, self._channels = self._channels, set()
+        pool = WorkerPool(1, "feedctl-messages")
         try:
-            states = self._outbox.read(outbox.channel_states)
+            states = pool.submit(self._outbox.read, outbox.channel_states).result(_LOOK_SECONDS)
+        except TimeoutError:
+            return ("it is unknown whether all messages were sent: the ledger did not answer in time",)
         except (LedgerUnavailable, LedgerConflict) as error:
             return (f"it is unknown whether all messages were sent: {error}",) if channels else ()
+        finally:
+            pool.shutdown()
         lost = "are lost" if self.ledger is None else "the next action or `feedctl monitor` sends them"
         return tuple(
-            f"{each.waiting} messages wait for the channel {each.channel}: {each.error or LATE}; {lost}"
+            f"{each.waiting} messages wait for the channel {each.channel}: {each.error or _UNSENT}; {lost}"
             for each in states
             if each.waiting and each.channel in channels
         )

@@ -179,7 +179,8 @@ def mail_of(message: Message, recipient: str, sender: str, now: datetime) -> Ema
     mail, domain = EmailMessage(policy=SMTP), sender.rpartition("@")[2]
     mail["From"] = _address(sender, "feedctl")
     mail["To"] = _address(recipient)
-    mail["Subject"] = message.subject
+    # The library decodes such words, and would write the line ends in them as they are.
+    mail["Subject"] = message.subject.replace("=?", "= ?")
     mail["Date"] = format_datetime(now)
     mail["Message-ID"] = f"<{_id(message.message_id)}@{domain}>"
     if message.thread:
