@@ -104,7 +104,7 @@ def note_messages(tx: Transaction, sent: Iterable[SentMessage], at: datetime) ->
     )
 
 
-def postpone(tx: Transaction, next_times: Mapping[int, datetime]) -> None:
+def postpone(tx: Transaction, next_times: Mapping[int, datetime | None]) -> None:
     """Write down when messages of alerts are due, by number, since there is no one to send them to now."""
     _update(tx, {number: {"remind_at": after} for number, after in next_times.items()})
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from toolkit.el import shift
 from toolkit.ledger.events import UPDATES
 from toolkit.ledger.vocabulary import AlertKind, SlaState
 from toolkit.monitoring.sla_conditions import conditions_of
@@ -15,6 +14,7 @@ from toolkit.planning.sla import (
     PresenceChange,
     PresenceSpan,
     SlaMoments,
+    moment_after,
     presence_spans,
     sla_episodes,
     state_of,
@@ -165,7 +165,7 @@ def decide_dataset(
         moments = SlaMoments(high_at=high_at)
         span = PresenceSpan(presence=DataPresence.ABSENT, start=since, end=at, why=text)
         conditions += conditions_of(row.key, "", moments, sla_episodes(moments, [span], now), why)
-        since, high_at, why = at, shift(at, series.updated_every, 1), text
+        since, high_at, why = at, moment_after(at, series.updated_every), text
     moments = SlaMoments(high_at=high_at)
     span = PresenceSpan(presence=DataPresence.ABSENT, start=since)
     conditions += conditions_of(row.key, "", moments, sla_episodes(moments, [span], now), why)

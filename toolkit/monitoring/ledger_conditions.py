@@ -119,13 +119,17 @@ class LedgerConditions:
 
     def _of_copies(self, tx: Transaction, found: Sequence[Alert], now: datetime) -> Iterator[AlertCondition]:
         limit = self.repository.settings.monitoring.replication_behind
-        if limit is None:
+        try:
+            until = None if limit is None else shift(now, limit, -1)
+        except OutOfRange:
+            until = None
+        if limit is None or until is None:
             monitored.forget_events(tx)
             return
         due: dict[AlertSubject, tuple[datetime, str]] = {
             _subject(each): (each.opened_at, str(each.facts.get("source", ""))) for each in found
         }
-        for each in monitored.next_events(tx, shift(now, limit, -1)):
+        for each in monitored.next_events(tx, until):
             if each.kind is EventKind.AVAILABLE and each.feed in self.repository.feeds:
                 behind_at = shift(each.recorded_at, limit, 1)
                 for target in self._targets(each.feed, each.cluster):

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from toolkit.actions.approval import CLOCK_SKEW, refuse_future
 from toolkit.ledger import alerts
 from toolkit.ledger import sla as sla_rows
 from toolkit.ledger.alert_rows import AlertChanges, RecordedChanges
@@ -127,6 +128,7 @@ class Monitor:
 
         Raises:
             LedgerUnavailable: the ledger cannot be used now.
+            FutureTime: by the clock of the ledger's database, the time is still to come.
         """
         watched = watched_series(self.repository)
         looks = self._looks(watched, now)
@@ -143,9 +145,12 @@ class Monitor:
         return look_at_stores(data, wanted, check=self.check, deadline=self.seconds)
 
     def _written(self, tx: Transaction, watched: WatchedSeries, looks: Looks, now: datetime) -> MonitorResult:
+        by_ledger = tx.now()
+        refuse_future(now, by_ledger)
         before = sla_rows.lock_position(tx, now)
         notes = tuple(self._clock_notes(tx))
-        if before.looked_at is not None and before.looked_at > now:
+        # A pass of the future was made while the database's clock was ahead; nobody waits until then.
+        if before.looked_at is not None and now < before.looked_at <= by_ledger + CLOCK_SKEW:
             return MonitorResult(time=now, later=before.looked_at, series=len(watched.by_key), notes=notes)
         changes = decide_slas(tx, watched, now, looks)
         record_slas(tx, changes, now)

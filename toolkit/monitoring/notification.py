@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.el import shift
 from toolkit.entities.monitoring import WebhookFormat
 from toolkit.ledger import alerts, outbox, silences
 from toolkit.ledger.alert_rows import SentMessage
@@ -17,6 +16,7 @@ from toolkit.monitoring.alert_messages import digest_message, group_message
 from toolkit.monitoring.grouping import AlertGroup, AlertNews, grouped
 from toolkit.notify.message import MessageEvent
 from toolkit.notify.routing import MAIL, alert_routes, new_messages
+from toolkit.planning.sla import moment_after
 
 if TYPE_CHECKING:
     from toolkit.el import Frequency
@@ -157,7 +157,7 @@ def _note(
     sent, unsent = [], {}
     for each in news:
         alert = each.alert
-        after = shift(at, _remind(repository, alert), 1)
+        after = moment_after(at, _remind(repository, alert))
         if each.routes:
             thread = alert.thread or threads[alert.alert_id]
             is_acked = alert.acked_by is not None

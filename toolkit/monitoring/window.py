@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from toolkit.el import ElError, format_instant, parse_instant, shift
+from toolkit.el import ElError, format_instant, parse_instant
 from toolkit.ledger.sla import ExpectedInstance, SlaWindow
 from toolkit.ledger.vocabulary import SlaState
 from toolkit.monitoring.series import UNMEASURED, DatasetSeries, SlaSeries
-from toolkit.planning.sla import SlaMoments
+from toolkit.planning.sla import SlaMoments, moment_after
 
 if TYPE_CHECKING:
     from toolkit.monitoring.exemptions import Exemptions
@@ -118,7 +118,7 @@ def _expected(series: SlaSeries, first: datetime, now: datetime) -> Iterator[Exp
 def _new_dataset(series: DatasetSeries, now: datetime, updated_at: datetime | None) -> WindowMove:
     """Return the one instance of a dataset; one that was never updated counts as updated now."""
     since = now if updated_at is None else updated_at
-    moments = SlaMoments(high_at=shift(since, series.updated_every, 1))
+    moments = SlaMoments(high_at=moment_after(since, series.updated_every))
     text = "no update is known" if updated_at is None else "events of the ledger"
     window = SlaWindow(**series.key._asdict(), next_key="", series=series.description)
     return WindowMove(window=window, new=(_row(series, "", since, moments, text),))

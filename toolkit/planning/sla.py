@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cronsim import CronSim
 
-from toolkit.el import Frequency, InstanceSequence, load_zone, localize, shift, to_local
+from toolkit.el import Frequency, InstanceSequence, OutOfRange, load_zone, localize, shift, to_local
 from toolkit.planning.sla_vocabulary import DataPresence, SlaState
 
 if TYPE_CHECKING:
@@ -273,6 +273,14 @@ def _missed_at(moment: datetime | None, span: PresenceSpan, now: datetime) -> da
         return None
     at = max(moment, span.start)
     return at if at <= now and (span.end is None or at < span.end) else None
+
+
+def moment_after(instant: datetime, by: Frequency) -> datetime | None:
+    """Return the moment by so much later, counted in UTC; None: it is outside the calendar and never comes."""
+    try:
+        return shift(instant, by, 1)
+    except OutOfRange:
+        return None
 
 
 def _later(instant: datetime, by: Frequency | None, timezone: str) -> datetime | None:

@@ -16,6 +16,7 @@ from tests.contract.monitoring.sla_world import (
     resumed,
     started,
     suspended,
+    update,
 )
 from toolkit.ledger.database import Ledger
 from toolkit.monitoring.evidence import InstanceLook
@@ -91,3 +92,10 @@ def test_a_process_that_ended_while_it_was_suspended_is_not_missing_once_it_is_r
 def test_a_retraction_of_something_that_is_no_instance_does_not_end_the_pass(ledger: Ledger, key: str) -> None:
     world = World(ledger, [event(5, key, "retracted")]).watch(CLICKS, START, at(50))
     assert world.alerts() == [f"01 00:20:00 sla high clicks {MIDNIGHT} high 01 00:40:00 closed -"]
+
+
+def test_a_dataset_whose_next_update_is_outside_the_calendar_does_not_end_the_pass(ledger: Ledger) -> None:
+    far = "datasets: [{uri: file:///data/far, sla: {updated_every: months(119988)}}]"
+    world = World(ledger, [update(70, "file:///data/far")])
+    world.watch(repo(feed(more=SLA), process(), settings=far), START, at(50), at(75))
+    assert [each for each in world.alerts() if "clicks" in each and MIDNIGHT in each] != []

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from tests.contract.monitoring.sla_world import SLA_OF_AN_HOUR, START, at, event, feed, process, repo
 from tests.databases.ledgers import HandClock, open_ledger
+from toolkit.actions.approval import FutureTime
 from toolkit.availability import DataAccess
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.tables import outbox
@@ -73,6 +74,19 @@ def test_of_monitors_at_once_one_opens_and_tells(ledger_url: sa.URL) -> None:
 @pytest.mark.extended
 def test_of_fifty_monitors_at_once_one_opens_and_tells(postgres_ledger_url: sa.URL) -> None:
     at_once(postgres_ledger_url, 50)
+
+
+def test_a_machine_whose_clock_is_ahead_neither_alerts_early_nor_keeps_others_from_passing(ledger: Ledger) -> None:
+    clocked = replace(ledger, clock=HandClock(at(0)))
+    with pytest.raises(FutureTime):
+        monitor(clocked, 60).run(at(60))
+    assert monitor(clocked).run(at(0)).later is None
+
+
+def test_a_pass_of_a_time_when_the_clock_of_the_ledger_was_ahead_keeps_no_other_from_passing(ledger: Ledger) -> None:
+    ahead = at(60 * 24 * 365)
+    monitor(replace(ledger, clock=HandClock(ahead))).run(ahead)
+    assert monitor(replace(ledger, clock=HandClock(at(0)))).run(at(0)).later is None
 
 
 def test_a_clock_that_is_minutes_off_is_said(ledger: Ledger) -> None:
