@@ -18,20 +18,23 @@ from toolkit.bootstrap.storages import StoreChoice
 from toolkit.doctor.findings import CheckStatus
 from toolkit.ledger.errors import LedgerUnavailable
 from toolkit.monitoring.doctor_conditions import DoctorConditions, FailedCheck
+from toolkit.monitoring.evidence import look_at_stores
 from toolkit.monitoring.ledger_conditions import LedgerConditions
 from toolkit.monitoring.monitor import Monitor, MonitorReport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from toolkit.availability import DataAccess
     from toolkit.clock import Clock
     from toolkit.el import CanonicalPath
     from toolkit.entities import Repository
+    from toolkit.monitoring.evidence import Looks
     from toolkit.monitoring.monitor import ConditionSource
     from toolkit.monitoring.series import FeedSeries
     from toolkit.runs.stop import StopSignal
     from toolkit.storage import FileSystem
+    from toolkit.variables import Variables
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +101,23 @@ def _pass(options: MonitorOptions, clock: Clock, process: StopSignal) -> tuple[M
         result = monitor.run(options.nominal_time)
         sent = deliver(repository, ledger, options.repo.variables, process) if options.send else None
         return MonitorReport(result=result, delivered=sent), repository
+
+
+def look_at_feeds(
+    repository: Repository,
+    wanted: Sequence[tuple[FeedSeries, Sequence[datetime]]],
+    variables: Variables,
+    process: StopSignal,
+) -> Looks:
+    """Return what the stores of feeds have of some instances.
+
+    Raises:
+        Stopped: the process was told to stop.
+    """
+    if not wanted:
+        return {}
+    data = data_access(_stores(repository, [series for series, _ in wanted], process), variables)
+    return look_at_stores(data, wanted, check=process.check)
 
 
 def _sources(repository: Repository, options: MonitorOptions, now: datetime) -> Iterator[ConditionSource]:

@@ -59,7 +59,9 @@ def status(
 def alerts(
     *,
     start: Annotated[str, typer.Option("--start", metavar="INSTANT", help="The first instance time.")],
-    end: Annotated[str, typer.Option("--end", metavar="INSTANT", help="Only instances before this.")],
+    end: Annotated[
+        str | None, typer.Option("--end", metavar="INSTANT", help="Only instances before this. Default: now.")
+    ] = None,
     feed: Annotated[
         str | None, typer.Option("--feed", metavar="NAME", autocompletion=feed_names, help="Only of this feed.")
     ] = None,
@@ -67,18 +69,23 @@ def alerts(
     repo: AnswerFlags,
 ) -> None:
     """List the instances of feeds in a period that were not available in time: Missed-SLA-Low or Missed-SLA-High."""
+    from toolkit.bootstrap.monitor import look_at_feeds
     from toolkit.clock import SystemClock
     from toolkit.el import parse_instant
     from toolkit.monitoring.series import watched_series
-    from toolkit.monitoring.sla_answers import missed_instances
+    from toolkit.monitoring.sla_answers import instances_to_look_at, missed_instances
     from toolkit.rendering.sla import ALERT_COLUMNS, missed_document, missed_rows
+    from toolkit.runs.stop import watched_signals
 
-    period, now = (parse_instant(start), parse_instant(end)), SystemClock().now()
-    with repo.opened(writing=False) as (ledger, repository):
+    now, variables = SystemClock().now().replace(second=0, microsecond=0), repo.request().variables
+    period = (parse_instant(start), now if end is None else parse_instant(end))
+    with repo.opened(writing=False) as (ledger, repository), watched_signals(variables) as process:
         if feed is not None:
             repository.feed(feed)
         watched = watched_series(repository).only(feed, cluster)
-        found = ledger.read(lambda tx: list(missed_instances(tx, watched, period, now)))
+        wanted = ledger.read(lambda tx: instances_to_look_at(tx, watched, period, now))
+        looks = look_at_feeds(repository, wanted, variables, process)
+        found = ledger.read(lambda tx: list(missed_instances(tx, watched, period, now, looks)))
     document = missed_document(found)
     print_rows(repo.output, lambda: document, ALERT_COLUMNS, missed_rows(found), nothing="all were available in time")
 

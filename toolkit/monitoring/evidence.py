@@ -103,7 +103,7 @@ def feed_evidence(
         return SlaEvidence(changes=changes, source=source, unknown=problem, wants_look=True)
     if not changes:
         at = now if has_alert else row.since
-        changes.append(PresenceChange(at=at, presence=_seen(series.sla, look), why=_look_text(series.sla, look, now)))
+        changes.append(PresenceChange(at=at, presence=seen(series.sla, look), why=look_text(series.sla, look, now)))
     return SlaEvidence(changes=changes, source="storage")
 
 
@@ -113,11 +113,12 @@ def _presence(sla: FeedSla, each: SlaEvent, look: InstanceLook | None) -> DataPr
         return DataPresence.PRESENT
     polled = _polled_bytes(each.extra)
     if polled is not None and sla.min_rows is None:
-        return _seen(sla, InstanceLook(is_there=True, bytes=polled))
-    return None if look is None or look.problem else _seen(sla, look)
+        return seen(sla, InstanceLook(is_there=True, bytes=polled))
+    return None if look is None or look.problem else seen(sla, look)
 
 
-def _seen(sla: FeedSla, look: InstanceLook) -> DataPresence:
+def seen(sla: FeedSla, look: InstanceLook) -> DataPresence:
+    """Return what a look has found; it must have found something out."""
     if not look.is_there:
         return DataPresence.ABSENT
     return DataPresence.SMALL if shortage(sla, look) else DataPresence.PRESENT
@@ -149,7 +150,8 @@ def _event_text(series: FeedSeries, each: SlaEvent, look: InstanceLook | None) -
     return f"event {each.sequence}: {each.kind}{f'; {less}' if less else ''}"
 
 
-def _look_text(sla: FeedSla, look: InstanceLook, now: datetime) -> str:
+def look_text(sla: FeedSla, look: InstanceLook, now: datetime) -> str:
+    """Return what a look has found, for people."""
     found = shortage(sla, look) or ("it is there" if look.is_there else "it is not there")
     return f"storage at {format_instant(now)}: {found}"
 

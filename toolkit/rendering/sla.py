@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from toolkit.monitoring.sla_answers import MissedInstance
     from toolkit.monitoring.sla_explanation import SlaExplanation
 
+UNKNOWN = "Unknown"
+"""Tag of an instance whose store cannot be read: it may have been in time."""
 STATUS_COLUMNS = ("entity", "cluster", "instance", "state", "low-at", "high-at", "known-from")
 ALERT_COLUMNS = ("feed", "cluster", "instance", "tag", "missed-at", "came-at", "known-from")
 BACKLOG_COLUMNS = ("entity", "cluster", "open", "late", "oldest-late", "minutes-behind")
@@ -143,4 +145,6 @@ def explanation_document(found: SlaExplanation) -> dict[str, object]:
 
 
 def _tag(each: MissedInstance) -> str:
+    if each.is_unknown:
+        return UNKNOWN
     return MISSED_HIGH if each.is_high else MISSED_LOW

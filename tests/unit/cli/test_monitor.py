@@ -63,6 +63,24 @@ def test_alerts_of_a_period_have_the_tags_of_falcon(feedctl: Feedctl) -> None:
     assert feedctl("sla", "alerts", "--start", minute(60), "--end", minute(61)).code == 0
 
 
+def test_alerts_of_a_feed_that_no_pass_has_seen_come_from_storage(feedctl: Feedctl, data: Path) -> None:
+    (data / f"{HOUR - timedelta(hours=1):%Y/%m/%d/%H}").mkdir(parents=True)
+    hours_ago = f"{HOUR - timedelta(hours=2):%Y-%m-%dT%H:%MZ}"
+    found = feedctl("sla", "alerts", "--start", hours_ago, "--end", KEY, *JSON).last["instances"]
+    assert [(each["instance"], each["tag"], each["came_at"]) for each in found] == [
+        (hours_ago, "Missed-SLA-High", None)
+    ]
+    assert "it is not there" in found[0]["evidence"]
+
+
+def test_an_instance_whose_store_cannot_be_read_is_unknown_and_not_in_time(feedctl: Feedctl, tmp_path: Path) -> None:
+    file = tmp_path / "repo" / "feeds" / "clicks.yaml"
+    file.write_text(file.read_text().replace(f"{tmp_path}/data/", "viewfs://web/data/"))
+    hours_ago = f"{HOUR - timedelta(hours=2):%Y-%m-%dT%H:%MZ}"
+    found = feedctl("sla", "alerts", "--start", hours_ago, "--end", KEY, *JSON).last["instances"]
+    assert [each["tag"] for each in found] == ["Unknown", "Unknown"]
+
+
 def test_status_and_explain_say_what_is_known_of_an_instance(feedctl: Feedctl) -> None:
     assert "no pass was made yet" in feedctl("sla", "status").err
     feedctl("monitor", "--time", minute(0))
