@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -15,11 +16,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.policy import SMTP
+from pathlib import Path
 
 import pytest
 
 from tests.unit.notify.test_message import made
 from toolkit.entities.monitoring import MailTls
+from toolkit.metrics import definitions
+from toolkit.metrics.graphite import GraphiteSink
+from toolkit.metrics.samples import Sample
+from toolkit.metrics.sink import MetricsNotSent, MetricsSink
+from toolkit.metrics.statsd import StatsdSink
 from toolkit.notify import mail, stomp, webhook
 from toolkit.notify.channel import Channel, ChannelUnavailable
 from toolkit.notify.command import CommandChannel
@@ -267,6 +274,33 @@ def test_a_program_that_leaves_another_behind_has_taken_the_message() -> None:
     begun = time.monotonic()
     program(script, seconds=6).send(made(), "")
     assert time.monotonic() - begun < 5
+
+
+def test_a_program_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """A sender's thread is abandoned at the end of an action: its program would stay for ever."""
+    file = tmp_path / "alive"
+    slow = (
+        f"import time; open({str(file)!r}, 'w').write('begun'); time.sleep(4); open({str(file)!r}, 'w').write('left')"
+    )
+    code = f"""
+import sys, threading, time
+from pathlib import Path
+from tests.unit.notify.test_message import made
+from toolkit.notify.command import CommandChannel
+channel = CommandChannel(arguments=(sys.executable, "-c", {slow!r}), environment={{}})
+threading.Thread(target=channel.send, args=(made(), ""), daemon=True).start()
+while not (Path({str(file)!r}).exists() and Path({str(file)!r}).read_text()):
+    time.sleep(0.05)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    time.sleep(4.5)
+    assert file.read_text() == "begun"
+
+
+@pytest.mark.parametrize("sink", [StatsdSink(address="a..b:1"), GraphiteSink(address="a..b:1")])
+def test_a_server_of_metrics_whose_name_is_none_is_an_error(sink: MetricsSink) -> None:
+    with pytest.raises(MetricsNotSent, match="label"):
+        sink.send([Sample(definitions.UP, (), 1)])
 
 
 def test_a_program_that_does_not_read_is_ended_in_time() -> None:

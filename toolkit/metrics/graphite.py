@@ -30,5 +30,5 @@ class GraphiteSink(MetricsSink):
         bridge = GraphiteBridge(host_and_port(self.address), SampleCollector(samples), self.seconds)
         try:
             bridge.push()
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise MetricsNotSent(server="Graphite", address=self.address, reason=str(error)) from error

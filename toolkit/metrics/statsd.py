@@ -40,7 +40,7 @@ class StatsdSink(MetricsSink):
             with socket.socket(family, kind, protocol) as client:
                 for packet in _packets(map(_line, samples)):
                     client.sendto(packet, place)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             raise MetricsNotSent(server="StatsD", address=self.address, reason=str(error)) from error
 
 

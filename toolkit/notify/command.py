@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import IO
 
 from typing_extensions import override
@@ -56,12 +58,15 @@ class CommandChannel(Channel, ChannelSession):
         except (OSError, ValueError) as error:
             raise ChannelUnavailable(why=f"the program cannot be started: {visible(error)}") from error
         errors = _Errors(child.stderr)
+        kill_it = partial(_kill, child)
+        atexit.register(kill_it)  # this process ends after 2 s, and nothing would end the program later
         try:
             child.wait(self.seconds)
         except subprocess.TimeoutExpired as error:
             raise ChannelUnavailable(why=f"the program did not end within {self.seconds:g} s") from error
         finally:
             _kill(child)
+            atexit.unregister(kill_it)
         if child.returncode:
             last = errors.text().strip().rpartition("\n")[2]
             why = f"the program ended with {child.returncode}: {visible(last)}" if last else f"exit {child.returncode}"
