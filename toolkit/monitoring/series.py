@@ -124,7 +124,9 @@ class FeedSeries(SlaSeries):
     @property
     @override
     def description(self) -> str:
-        return f"{self.sequence}{'; in storage' if self.is_looked_at else ''}"
+        retention = self.feed.cluster(self.cluster.name).retention
+        kept = "" if retention is None else f"; kept for {retention.limit}"
+        return f"{self.sequence}{kept}{'; in storage' if self.is_looked_at else ''}"
 
     @property
     def has_least_size(self) -> bool:

@@ -99,3 +99,10 @@ def test_a_dataset_whose_next_update_is_outside_the_calendar_does_not_end_the_pa
     world = World(ledger, [update(70, "file:///data/far")])
     world.watch(repo(feed(more=SLA), process(), settings=far), START, at(50), at(75))
     assert [each for each in world.alerts() if "clicks" in each and MIDNIGHT in each] != []
+
+
+def test_nobody_waits_for_data_that_a_new_retention_would_remove_at_once(ledger: Ledger) -> None:
+    world = World(ledger).watch(CLICKS, START, at(50))
+    kept = "validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}, retention: {limit: minutes(52)}"
+    world.watch(repo(feed(more=SLA, on=kept), process()), at(55))
+    assert [each for each in world.alerts() if MIDNIGHT in each and "closed -" in each] == []
