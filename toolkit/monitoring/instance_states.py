@@ -155,9 +155,12 @@ def decide_process(
 def decide_dataset(
     row: ExpectedInstance, series: DatasetSeries, events: Iterable[SlaEvent], now: datetime
 ) -> DecidedInstance:
-    """Return the state of a dataset: each update begins a new time in which the next one is expected."""
+    """Return the state of a dataset: each update begins a new time in which the next one is expected.
+
+    What the config repo asks for now counts, since the update that is awaited may never come.
+    """
     conditions: list[AlertCondition] = []
-    since, high_at, why = row.since, row.high_at, row.evidence
+    since, high_at, why = row.since, moment_after(row.since, series.updated_every), row.evidence
     for each in events:
         if each.kind not in UPDATES:
             continue

@@ -53,7 +53,10 @@ def move_window(
     """
     reason = exemptions.reason(series.key)
     if isinstance(series, DatasetSeries):
-        return WindowMove() if known is not None else _new_dataset(series, now, last_update(series.key.entity))
+        if known is not None:
+            is_same = known.series == series.description
+            return WindowMove() if is_same else WindowMove(window=_dataset_window(series), is_changed=True)
+        return _new_dataset(series, now, last_update(series.key.entity))
     description = "; ".join([series.description, *exemptions.holds_of(series.key)])
     is_other = known is not None and known.series != description
     is_changed = is_other or (known is not None and (known.exempt is None) is not (reason is None))
@@ -120,8 +123,11 @@ def _new_dataset(series: DatasetSeries, now: datetime, updated_at: datetime | No
     since = now if updated_at is None else updated_at
     moments = SlaMoments(high_at=moment_after(since, series.updated_every))
     text = "no update is known" if updated_at is None else "events of the ledger"
-    window = SlaWindow(**series.key._asdict(), next_key="", series=series.description)
-    return WindowMove(window=window, new=(_row(series, "", since, moments, text),))
+    return WindowMove(window=_dataset_window(series), new=(_row(series, "", since, moments, text),))
+
+
+def _dataset_window(series: DatasetSeries) -> SlaWindow:
+    return SlaWindow(**series.key._asdict(), next_key="", series=series.description)
 
 
 def _row(series: SlaSeries, key: str, since: datetime, moments: SlaMoments, text: str) -> ExpectedInstance:

@@ -106,3 +106,12 @@ def test_nobody_waits_for_data_that_a_new_retention_would_remove_at_once(ledger:
     kept = "validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}, retention: {limit: minutes(52)}"
     world.watch(repo(feed(more=SLA, on=kept), process()), at(55))
     assert [each for each in world.alerts() if MIDNIGHT in each and "closed -" in each] == []
+
+
+def test_a_dataset_that_is_to_be_updated_more_often_from_now_on_is_late_by_that(ledger: Ledger) -> None:
+    monthly, hourly = (
+        repo(feed(), process(), settings=f"datasets: [{{uri: file:///data/far, sla: {{updated_every: {every}}}}}]")
+        for every in ("days(30)", "hours(1)")
+    )
+    world = World(ledger, [update(1, "file:///data/far")]).watch(monthly, START, at(50)).watch(hourly, at(120))
+    assert world.alerts() == ["01 01:01:00 sla high file:///data/far  high - closed -"]
