@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import sqlalchemy as sa
 
-from toolkit.el import Frequency, shift
+from toolkit.el import Frequency, OutOfRange, shift
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.statements import if_new
 from toolkit.ledger.tables import outbox, outbox_channel
@@ -22,6 +22,7 @@ CLAIM_SECONDS = 60.0
 """So long a process may be silent while it sends through a channel; then another one may send."""
 KEPT = timedelta(days=30)
 """A message that was sent or given up is shown for so long."""
+_LONGEST_WAIT = timedelta(days=3650)
 _IS_WAITING = outbox.c.sent_at.is_(None) & outbox.c.dead_at.is_(None)
 EXPIRED = "expired before a receiver took it"
 """Error of a message that nothing else is known of."""
@@ -114,8 +115,16 @@ def put(tx: Transaction, messages: Iterable[NewMessage]) -> None:
     now = tx.now()
     for message in messages:
         values = {name: getattr(message, name) for name in _GIVEN}
-        expires_at = shift(now, message.expires, 1)
+        expires_at = _expiry(now, message.expires)
         tx.insert_if_new(outbox, {**values, "created_at": now, "expires_at": expires_at})
+
+
+def _expiry(now: datetime, expires: Frequency) -> datetime:
+    """Return when a message is given up; one that would outlive the calendar must not fail the run that it is about."""
+    try:
+        return shift(now, expires, 1)
+    except OutOfRange:
+        return now + _LONGEST_WAIT
 
 
 _GIVEN = tuple(name for name in NewMessage.__dataclass_fields__ if name != "expires")
@@ -267,7 +276,7 @@ def retry(tx: Transaction, outbox_ids: Iterable[int], expires: Frequency) -> int
     for chunk in in_chunks(tuple(outbox_ids)):
         chosen = (outbox.c.outbox_id.in_(chunk), outbox.c.sent_at.is_(None))
         names = list(tx.execute(sa.select(outbox.c.channel).distinct().where(*chosen)).scalars())
-        again = sa.update(outbox).where(*chosen).values(dead_at=None, expires_at=shift(now, expires, 1))
+        again = sa.update(outbox).where(*chosen).values(dead_at=None, expires_at=_expiry(now, expires))
         count += tx.execute(again).rowcount
         tx.execute(sa.update(outbox_channel).where(outbox_channel.c.channel.in_(names)).values(next_try_at=None))
     return count

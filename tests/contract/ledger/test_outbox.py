@@ -67,6 +67,12 @@ def test_a_message_is_there_once_for_each_recipient_and_expires(ledger: Ledger) 
     assert {(each.state, each.error) for each in dead} == {(OutboxState.DEAD, outbox.EXPIRED)}
 
 
+def test_a_message_that_would_outlive_the_calendar_is_kept_for_years(ledger: Ledger) -> None:
+    put(ledger, replace(new(1), expires=Frequency.parse("months(119988)")))
+    (found,) = waiting(ledger)
+    assert 3000 < (found.expires_at - found.created_at).days < 4000
+
+
 def test_a_transaction_that_fails_leaves_no_message(ledger: Ledger) -> None:
     def fails(tx: Transaction) -> None:
         outbox.put(tx, [new(1)])
