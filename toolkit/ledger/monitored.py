@@ -101,6 +101,12 @@ def failures(tx: Transaction, after: datetime, until: datetime) -> list[Monitore
     return list(tx.rows(MonitoredRun, wanted))
 
 
+def waiting_retries(tx: Transaction, until: datetime) -> list[MonitoredRun]:
+    """Return the failed runs whose retry was due by a time and has not begun."""
+    wanted = sa.select(*_RUN).where(run.c.retry_at.is_not(None), run.c.retry_at <= until)
+    return [each for each in tx.rows(MonitoredRun, wanted) if each.status in FAILURES]
+
+
 def attempts(tx: Transaction, subjects: Collection[AlertSubject]) -> list[MonitoredRun]:
     """Return the attempts of instances, of each action the oldest first."""
     found: list[MonitoredRun] = []

@@ -30,10 +30,12 @@ FIRST_LOOK = timedelta(days=1)
 """A first pass tells of failures that are not older."""
 OVERLAP = timedelta(minutes=10)
 """A run that ended before a pass may be recorded after it: by so much each pass looks back beyond the one before."""
+RETRY_GRACE = timedelta(hours=1)
+"""A retry that has not begun so long after its time is none: nothing starts it."""
 _RUN_KINDS = (AlertKind.FAILED, AlertKind.LEASE_LOST, AlertKind.LIMIT)
 _OWN_KINDS = (*_RUN_KINDS, AlertKind.QUALITY, AlertKind.REPLICATION_BEHIND)
 """Kinds that each pass decides; once an hour it also looks at the last retention of each feed."""
-_GONE = "the config repo, or what it asks for, has changed"
+_GONE = "a retry has begun, or the config repo has changed"
 _VERBS = {
     AlertKind.FAILED: "failed",
     AlertKind.LEASE_LOST: "was killed, since it lost its lease",
@@ -93,6 +95,8 @@ class LedgerConditions:
         first: dict[AlertSubject, datetime] = {}
         for each in new:
             first[each.subject] = min(each.ended_at or now, first.get(each.subject, now))
+        for each in monitored.waiting_retries(tx, now - RETRY_GRACE):
+            first.setdefault(each.subject, each.ended_at or now)
         for alert in found:
             subject = _subject(alert)
             first[subject] = min(alert.opened_at, first.get(subject, alert.opened_at))
@@ -212,7 +216,7 @@ def failed_runs(runs: Sequence[MonitoredRun], now: datetime) -> Iterator[AlertCo
                 yield _failure(kind, first, each)
             wrong.clear()
         found = _kind(each)
-        if found is not None and not _is_tried_again(each, follower):
+        if found is not None and not _is_tried_again(each, follower, now):
             wrong.setdefault(found, each)
     for kind, first in wrong.items():
         yield _failure(kind, first, None)
@@ -259,10 +263,10 @@ def _kind(run: MonitoredRun) -> AlertKind | None:
     return AlertKind.LIMIT if run.exit_code == ExitCode.REFUSED.value else AlertKind.FAILED
 
 
-def _is_tried_again(run: MonitoredRun, follower: MonitoredRun | None) -> bool:
+def _is_tried_again(run: MonitoredRun, follower: MonitoredRun | None, now: datetime) -> bool:
     """Return whether a retry follows a failure, or has followed it, by itself."""
     is_retried = follower is not None and follower.instance_key == run.instance_key and follower.retry is not None
-    return is_retried or run.retry_at is not None
+    return is_retried or (run.retry_at is not None and now < run.retry_at + RETRY_GRACE)
 
 
 def _failure(kind: AlertKind, run: MonitoredRun, success: MonitoredRun | None) -> AlertCondition:
@@ -272,15 +276,17 @@ def _failure(kind: AlertKind, run: MonitoredRun, success: MonitoredRun | None) -
     entity = f"{run.entity} --cluster {run.cluster} --time {run.instance_key}"
     if run.ended_at is None:
         raise AssertionError  # it has failed
+    late = "" if run.retry_at is None else f"; its retry was due at {moment(run.retry_at)} and nothing has started it"
     return AlertCondition(
         kind=kind,
         entity=run.entity,
         cluster=run.cluster,
         instance_key=run.subject.instance_key,
-        since=run.ended_at,
+        since=run.ended_at if run.retry_at is None else run.retry_at + RETRY_GRACE,
         ended_at=None if success is None else success.ended_at,
         ended_because="" if success is None else f"attempt {success.attempt} of {success.instance_key} succeeded",
-        message=f"{what} {_VERBS[kind]} in attempt {run.attempt}{why}; `feedctl instance status {entity}` says more",
+        message=f"{what} {_VERBS[kind]} in attempt {run.attempt}{why}{late}; "
+        f"`feedctl instance status {entity}` says more",
         facts={
             "run_id": run.run_id,
             "life_cycle": str(run.life_cycle),

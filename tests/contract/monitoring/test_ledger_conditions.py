@@ -147,6 +147,23 @@ def test_a_failure_with_a_retry_is_no_alert_before_the_last_one(watch: Watch) ->
     assert [each.opened_at for each in watch.found] == [at(2)]
 
 
+def test_a_retry_that_nothing_starts_is_an_alert_until_it_begins(watch: Watch) -> None:
+    ran(watch.ledger, 1, retry_at=at(1.5))
+    for hours in (2, 2.4):
+        watch.look(hours)
+        assert not watch.found
+    watch.look(2.5)
+    watch.look(9)
+    (alert,) = watch.found
+    assert (alert.key.kind, alert.opened_at, alert.is_open) == (AlertKind.FAILED, at(2.5), True)
+    assert "its retry was due at" in alert.message
+    watch.ledger.write(lambda tx: tx.execute(sa.update(run).values(retry_at=None)))
+    ran(watch.ledger, None, RunStatus.RUNNING, attempt=2, retry=1)
+    watch.look(10)
+    (alert,) = watch.found
+    assert (alert.closed_at, alert.closed_because) == (at(10), "a retry has begun, or the config repo has changed")
+
+
 @pytest.mark.parametrize(
     ("status", "values", "kind"),
     [
@@ -200,7 +217,7 @@ def test_an_entity_that_leaves_the_repo_closes_its_alerts(watch: Watch) -> None:
     watch.repository = repository({"processes/clicks_hourly.yaml": None})
     watch.look(3)
     (alert,) = watch.found
-    assert (alert.closed_at, alert.closed_because) == (at(3), "the config repo, or what it asks for, has changed")
+    assert (alert.closed_at, alert.closed_because) == (at(3), "a retry has begun, or the config repo has changed")
 
 
 def test_a_first_pass_tells_of_no_old_failures(ledger: Ledger) -> None:
