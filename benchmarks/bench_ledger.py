@@ -72,8 +72,7 @@ def jobs(ledger: Ledger, work: Callable[[Ledger], None] = job) -> Call:
 def in_turns(calls: Mapping[str, tuple[Call, int]]) -> dict[str, float]:
     """Median seconds by name; all take turns, so that a busy machine slows all of them alike.
 
-    Each round begins with another one: the first after the peer finds its server's memory and disk as the peer left
-    them, and was a third slower for it.
+    Each round begins with another one, so that none always follows the peer.
     """
     names = list(calls)
     rounds: list[dict[str, float]] = []
