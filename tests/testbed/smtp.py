@@ -61,7 +61,7 @@ class MailServer:
 
     @property
     def envelopes(self) -> list[dict[str, object]]:
-        """What it has taken, in that order."""
+        """Return the envelopes of the mails, in their order."""
         file = self.folder / "mails.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.ledgers import state_folder
+from toolkit.bootstrap.messages import channels_of
 from toolkit.el import shift
 from toolkit.ledger.vocabulary import AlertKind, AlertLevel
 from toolkit.monitoring.alert_messages import OPERATION, moment
@@ -22,7 +23,6 @@ from toolkit.notify.channel import DeliveryError
 from toolkit.notify.message import Message, MessageEvent, MessageSeverity
 from toolkit.notify.routing import alert_routes
 from toolkit.plain_files import replace_file
-from toolkit.programs.step_environment import step_environment
 
 if TYPE_CHECKING:
     from toolkit.entities import Repository
@@ -67,11 +67,7 @@ class LedgerOutage:
             self._file.unlink(missing_ok=True)
 
     def _send(self, event: MessageEvent, since: datetime, text: str) -> None:
-        from toolkit.notify.opening import Channels  # noqa: PLC0415 - only who sends needs clients of HTTP and mail
-
-        channels = Channels(
-            repository=self.repository, variables=self.variables, environment=step_environment(self.variables)
-        )
+        channels = channels_of(self.repository, self.variables)
         message = self._message(event, since, text)
         for route in alert_routes(self.repository, AlertKind.LEDGER, "", ""):
             channel = channels.find(route.channel)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.entities import Repository
     from toolkit.ledger.database import Ledger, Transaction
+    from toolkit.notify.opening import Channels
     from toolkit.runs.recorder import RecordedRun, RunOutcome
     from toolkit.runs.stop import StopSignal
     from toolkit.variables import Variables
@@ -193,6 +194,13 @@ class Messages(RunEnds, Generic[T]):
         )
 
 
+def channels_of(repository: Repository, variables: Variables) -> Channels:
+    """Return the channels of a config repo, with the secrets that the process has."""
+    from toolkit.notify.opening import Channels  # noqa: PLC0415 - only a sender needs clients of HTTP and mail
+
+    return Channels(repository=repository, variables=variables, environment=step_environment(variables))
+
+
 def delivery_of(
     repository: Repository, ledger: Ledger, variables: Variables, pauses: tuple[float, ...] = PAUSES
 ) -> Delivery:
@@ -204,9 +212,7 @@ def delivery_of(
         variables: of the process, with the secrets of channels.
         pauses: see `Delivery`.
     """
-    from toolkit.notify.opening import Channels  # noqa: PLC0415 - only who sends needs clients of HTTP and mail
-
-    channels = Channels(repository=repository, variables=variables, environment=step_environment(variables))
+    channels = channels_of(repository, variables)
     table = ProcessTable()
     owner = f"{socket.gethostname()} {os.getpid()} {table.own_mark() or '?'}"
     return Delivery(

@@ -15,11 +15,11 @@ class GroupAlerts(StrEnum):
     """Alerts that one message tells together."""
 
     FEED = "feed"
-    """Those of an entity."""
+    """All alerts of an entity."""
     CLUSTER = "cluster"
-    """Those of a cluster."""
+    """All alerts of a cluster."""
     DOMAIN = "domain"
-    """Those of a business domain; an entity without one stands by itself."""
+    """All alerts of a business domain; an entity without a domain has a group of its own."""
 
 
 class MailTls(StrEnum):

@@ -166,7 +166,7 @@ def validated(tx: Transaction, sites: Collection[tuple[str, str]]) -> Iterator[V
         yield from map(ValidatedData._make, tx.execute(newest, {"of_feed": feed, "on_cluster": cluster}))
 
 
-def open_alerts(tx: Transaction) -> Iterator[AlertCount]:
+def alert_counts(tx: Transaction) -> Iterator[AlertCount]:
     """Yield the number of open alerts."""
     columns = (alert.c.entity, alert.c.cluster, alert.c.kind, alert.c.level)
     is_open = alert.c.closed_at.is_(None)

@@ -16,7 +16,7 @@ from toolkit.ledger.database import Transaction
 from toolkit.ledger.tables import silence
 
 MATCHED = ("entity", "cluster", "instance", "kind", "owner", "tag")
-"""What a silence can match."""
+"""Fields of an alert that a silence can match."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -188,7 +188,7 @@ class _Reader:
         return FirstRows(rows=tuple(found[: self.limit]), total=len(found))
 
     def alerts(self) -> FirstRows[OpenAlert]:
-        counts = [each for each in metrics.open_alerts(self.tx) if self._takes(each.entity)]
+        counts = [each for each in metrics.alert_counts(self.tx) if self._takes(each.entity)]
         for each in counts:
             self._count(LATE if each.kind in LATE_KINDS else OTHER, [(each.cluster, each.number)])
         chosen = None if self.names is None else {each.entity for each in counts}
@@ -283,7 +283,7 @@ def check_alerts(
 
     def read(tx: Transaction) -> OpenAlerts:
         alerts, last = _Reader(tx=tx, names=names, limit=limit).alerts(), looked_at(tx)
-        counts = [each for each in metrics.open_alerts(tx) if names is None or each.entity in names]
+        counts = [each for each in metrics.alert_counts(tx) if names is None or each.entity in names]
         return OpenAlerts(
             alerts=alerts,
             high=sum(each.number for each in counts if each.level is AlertLevel.HIGH),

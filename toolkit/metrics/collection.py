@@ -185,7 +185,7 @@ class _Sites:
             for level, count in zip(_LEVELS, missed.get(site, (0, 0)), strict=True):
                 yield Sample(definitions.MISSED, (*site, level), count)
         counted: dict[_Series, int] = {}
-        for each in figures.open_alerts(tx):
+        for each in figures.alert_counts(tx):
             entity = each.entity if self._knows(each.entity, each.cluster) else ""
             labels: _Series = (entity, each.cluster, each.kind.value, each.level.value)
             counted[labels] = counted.get(labels, 0) + each.number

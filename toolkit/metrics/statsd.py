@@ -17,7 +17,7 @@ from toolkit.metrics.samples import Sample
 from toolkit.metrics.sink import MetricsNotSent, MetricsSink, host_and_port
 
 _PACKET_BYTES = 1432
-"""What fits into one packet of Ethernet, as StatsD advises."""
+"""Bytes that fit into one packet of Ethernet, as StatsD advises."""
 _SEPARATORS = re.compile(r"[^a-zA-Z0-9_-]")
 
 

@@ -11,6 +11,7 @@ from toolkit.el import format_instant
 from toolkit.errors import InvalidInput
 from toolkit.ledger import alerts, sla_evidence
 from toolkit.ledger import sla as rows
+from toolkit.ledger.errors import moment
 from toolkit.ledger.events import UPDATES
 from toolkit.ledger.vocabulary import SlaState
 from toolkit.monitoring.evidence import run_evidence
@@ -223,4 +224,4 @@ def _history(tx: Transaction, series: SlaSeries, key: str, now: datetime) -> tup
 
 
 def _second(at: datetime | None) -> str:
-    return "-" if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return "-" if at is None else moment(at)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 LONGEST_ANSWER_BYTES = 131_072
-"""Of headers and of what is read behind them."""
+"""Largest number of bytes of the headers and the body of an answer."""
 
 
 class AnswerStream(io.RawIOBase):

@@ -129,7 +129,7 @@ class _Sending:
     """Another one each time: an earlier thread of this process may still hang in the same channel."""
     _session: ChannelSession | None = None
     _is_proven: bool = False
-    """Whether something was sent over the session: then it may be broken while a new one works."""
+    """True if something was sent over the session: then it may be broken while a new one works."""
 
     def __post_init__(self) -> None:
         self.owner = f"{self.delivery.owner} {secrets.token_hex(4)}"

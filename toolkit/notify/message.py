@@ -19,7 +19,7 @@ from toolkit.printable import on_one_line, printable
 LONGEST_SUBJECT, LONGEST_TEXT, LONGEST_FACT = 200, 16_000, 8_000
 """Characters of a subject and of a text; bytes of a fact, since a broker takes no longer header."""
 _LONGEST_READ = 64_000
-"""Of a longer text only so much is looked at; behind the end of what is shown, so that no half secret stays."""
+"""Characters of a text that are searched for secrets: more than are shown, so that the cut leaves no half secret."""
 MOST_FACTS = 100
 """The others are left out."""
 SCHEMA_VERSION = 1
@@ -45,7 +45,7 @@ class MessageEvent(StrEnum):
 
 
 class MessageSeverity(StrEnum):
-    """MessageSeverity of what a message is about."""
+    """Severity of the event that a message is about."""
 
     INFO = "info"
     """Nothing is to be done."""

@@ -29,7 +29,7 @@ _HINTS = {
     ExitCode.INTERRUPTED.value: "it was told to stop; the next run takes up what is left",
 }
 _RERUN = frozenset({LifeCycle.EXECUTION, LifeCycle.REPLICATION, LifeCycle.IMPORT, LifeCycle.EXPORT})
-"""What `feedctl instance rerun` makes ready again; all else is done again by its next run."""
+"""Life cycles that `feedctl instance rerun` makes ready again; the next run repeats the others."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,7 +18,7 @@ AGAIN_SECONDS = 15.0
 _AT_MOST_SECONDS = 50.0
 """A channel that hangs keeps new messages of the others waiting for so long at most."""
 _SHARE = 0.9
-"""Of the time at the end; the rest is to write down who has not answered."""
+"""Part of the time at the end for sending; the rest is for noting which channels did not answer."""
 
 
 class Sender:

@@ -15,7 +15,7 @@ _COLOURS = {
     MessageSeverity.WARNING: ("#ecb22e", "Warning"),
     MessageSeverity.CRITICAL: ("#e01e5a", "Attention"),
 }
-"""Of an attachment of Slack, and of a text of an adaptive card."""
+"""Colours of an attachment of Slack, and of a text of an adaptive card, by severity."""
 _LONGEST_CHAT, _LONGEST_SUMMARY = 2_500, 1_024
 """Characters that a section of Slack (3,000, after escapes) and a summary of PagerDuty may have."""
 _OPEN = timedelta(days=2)

@@ -36,7 +36,7 @@ PLACES_IN: Mapping[str, re.Pattern[str]] = {
     "name": REFERENCE,
     "place": REFERENCE,
 }
-"""What finds the places in a token of a kind; a match without a group is an escape, and no place."""
+"""Patterns of the references in a token of each kind; a match without a group is an escape, and no reference."""
 
 
 def sql_tokens(script: str) -> Iterator[tuple[str, re.Match[str]]]:

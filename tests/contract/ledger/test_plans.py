@@ -95,7 +95,7 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
     ),
     (
         "open alerts",
-        lambda tx: list(metrics.open_alerts(tx)),
+        lambda tx: list(metrics.alert_counts(tx)),
         "ix_alert_closed (closed_at=?)",
         "uq_alert_open | ix_alert_remind",  # both have the open alerts alone, and cost the same
     ),

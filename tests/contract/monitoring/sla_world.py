@@ -127,7 +127,7 @@ def resumed(minutes: float, name: str = "clicks") -> TimedAction:
 
 
 Store = Mapping[str, InstanceLook]
-"""What storage has, by instance key; others are not there."""
+"""Content of the storage, by instance key; other instances are absent."""
 
 
 class World:

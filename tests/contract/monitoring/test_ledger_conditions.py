@@ -332,7 +332,7 @@ def test_a_repo_that_asks_for_no_alert_about_copies_keeps_no_events(ledger: Ledg
 
 
 def timeline(seed: int) -> list[tuple[float, str, RunStatus, int]]:
-    """What three instances do: ends of attempts, in hours, with pauses."""
+    """Return the ends of attempts of three instances, in hours, with pauses."""
     chance, found = random.Random(seed), []  # noqa: S311
     for key in ("a", "b", "c"):
         hours = 0.0

@@ -109,7 +109,7 @@ episodes = st.lists(st.floats(0, 100).map(lambda each: round(each, 1)), min_size
 
 
 def seen_at(times: list[float], at: float, after: float) -> list[AlertCondition]:
-    """What a source says at a time of episodes [0, 1), [2, 3) ...: all that holds, and what ended since the last pass.
+    """Return the conditions at a time of episodes [0, 1), [2, 3) ...: open ones, and those ended since the last pass.
 
     Each is low at first and high an hour later.
     """

@@ -1,4 +1,4 @@
-"""Who gets a message, by the config repo."""
+"""Recipients of a message, by the config repo."""
 
 from __future__ import annotations
 

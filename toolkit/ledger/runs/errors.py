@@ -147,7 +147,7 @@ class RunIsOver(Skipped):
 
 
 HELD_BY = " is held by "
-"""What the reason of a run says, and no other's, that was skipped because another run held its lease."""
+"""Text in the reason of each run that was skipped because another run held its lease, and in no other reason."""
 
 
 class LeaseHeld(Skipped):
