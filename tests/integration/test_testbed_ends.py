@@ -62,11 +62,18 @@ def reported(directory: Path) -> tuple[int, Path]:
     return int(first[0]), Path(first[1])
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool], left: Callable[[], object] = lambda: "") -> None:
     deadline = time.monotonic() + _SECONDS
     while not condition():
-        assert time.monotonic() < deadline
+        assert time.monotonic() < deadline, left()
         time.sleep(0.02)
+
+
+def left_of(server: int, directory: Path) -> str:
+    """What a supervisor should have ended or removed, and what it wrote."""
+    log = directory / "supervisor.log"
+    files = [str(each) for each in directory.rglob("*")]
+    return f"server alive: {is_alive(server)}; files: {files}; log: {log.read_text() if log.exists() else 'none'}"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +88,7 @@ def test_a_run_that_is_ended_leaves_no_server_and_no_directory(tmp_path: Path, n
         server, directory = reported(tmp_path)
         assert directory.is_dir()
         run.send_signal(number)
-        wait_until(lambda: not is_alive(server) and not directory.exists())
+        wait_until(lambda: not is_alive(server) and not directory.exists(), lambda: left_of(server, directory))
 
 
 @pytest.mark.soak

@@ -28,5 +28,8 @@ def kill_children() -> None:
 
 
 def _children() -> list[int]:
-    tasks = Path("/proc/self/task").glob("*/children")
-    return [int(pid) for each in tasks for pid in each.read_text().split()]
+    """All children; those of a thread that ends meanwhile pass to another thread, so they are looked for again."""
+    while True:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            lists = [each.read_text() for each in Path("/proc/self/task").glob("*/children")]
+            return [int(pid) for each in lists for pid in each.split()]

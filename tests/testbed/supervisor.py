@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.testbed.controller import Controller, left_behind
@@ -45,9 +46,10 @@ class Supervisor:
         try:
             self._serve()
         finally:
-            self._starter.end()
-            kill_children()
-            shutil.rmtree(self._controller.directory, ignore_errors=True)
+            with ExitStack() as last:  # in this order from below, and each whatever becomes of the one before
+                last.callback(shutil.rmtree, self._controller.directory, ignore_errors=True)
+                last.callback(kill_children)
+                last.callback(self._starter.end)
 
     def _serve(self) -> None:
         try:
