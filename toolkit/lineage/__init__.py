@@ -1,0 +1,1 @@
+"""Lineage: who made what from what, for entities, instances and columns."""

@@ -1,0 +1,181 @@
+"""Lineage graph: vertices, directed edges from what is read to what is made, and walks along them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class VertexKind(StrEnum):
+    """Kind of a vertex."""
+
+    FEED = "feed"
+    PROCESS = "process"
+    CLUSTER = "cluster"
+    DATASOURCE = "datasource"
+    OWNER = "owner"
+    TAG = "tag"
+    GROUP = "group"
+    PIPELINE = "pipeline"
+    DOMAIN = "domain"
+    DATASET = "dataset"
+    """Data that is no feed."""
+    INSTANCE = "instance"
+    """Instance of a feed."""
+    RUN = "run"
+    """Successful run, or one that is inferred from the entities."""
+    TABLE = "table"
+    COLUMN = "column"
+    FUNCTION = "function"
+
+
+class EdgeKind(StrEnum):
+    """Kind of an edge; the data flows from its source to its target."""
+
+    CONSUMES = "consumes"
+    """From a feed to the process that reads it, from an instance to the run that read it."""
+    PRODUCES = "produces"
+    """From a process to the feed that it writes, from a run to the instance that it wrote."""
+    REPLICATED_TO = "replicated-to"
+    IMPORTED_FROM = "imported-from"
+    """From a datasource to a feed."""
+    EXPORTED_TO = "exported-to"
+    """From a feed to a datasource."""
+    STORED_ON = "stored-on"
+    RUNS_ON = "runs-on"
+    EVICTED_FROM = "evicted-from"
+    """From a feed to a cluster where retention removes its old instances."""
+    OWNED_BY = "owned-by"
+    TAGGED = "tagged"
+    GROUPED = "grouped"
+    PART_OF = "part-of"
+    """From a process to its pipeline or domain, from a column to its table."""
+    DIRECT = "direct"
+    """The value of a column becomes, unchanged or computed, the value of another."""
+    AGGREGATE = "aggregate"
+    """The value goes into an aggregate of many rows."""
+    CONDITION = "condition"
+    """The value decides which rows there are, as in WHERE, JOIN and GROUP BY."""
+
+
+FLOWS = frozenset(
+    {
+        *(EdgeKind.CONSUMES, EdgeKind.PRODUCES, EdgeKind.REPLICATED_TO, EdgeKind.IMPORTED_FROM, EdgeKind.EXPORTED_TO),
+        *(EdgeKind.DIRECT, EdgeKind.AGGREGATE, EdgeKind.CONDITION),
+    }
+)
+"""Edges along which data flows; the others describe an entity."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vertex:
+    """Vertex of a lineage graph.
+
+    Attributes:
+        vertex_id: unique in the graph, and the same in each graph of the config repo.
+        kind: of the vertex.
+        name: of the entity, the column, the owner ...; any text.
+        facts: further values for people and documents, such as `cluster`, `instance_key`, `uri`, `state`.
+    """
+
+    vertex_id: str
+    kind: VertexKind
+    name: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineageEdge:
+    """Directed edge of a lineage graph.
+
+    Attributes:
+        source: `vertex_id` of the vertex that the data comes from, or that is described.
+        target: `vertex_id` of the other.
+        kind: of the edge.
+        facts: further values, such as the name of the input, `fingerprint`, `digest`.
+    """
+
+    source: str
+    target: str
+    kind: EdgeKind
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineageGraph:
+    """Vertices and edges; each end of an edge is a vertex of the graph.
+
+    Attributes:
+        vertices: by `vertex_id`, sorted.
+        edges: sorted.
+        cut_at: ids of the vertices whose further edges a limit left out; sorted.
+    """
+
+    vertices: Mapping[str, Vertex]
+    edges: tuple[LineageEdge, ...] = ()
+    cut_at: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, vertices: Iterable[Vertex], edges: Iterable[LineageEdge], cut_at: Iterable[str] = ()) -> LineageGraph:
+        """Return the graph of some vertices; an edge without both of its ends is left out."""
+        by_id = {each.vertex_id: each for each in sorted(vertices, key=lambda each: each.vertex_id)}
+        kept = {
+            (each.source, each.target, each.kind, tuple(sorted(each.facts.items()))): each
+            for each in edges
+            if each.source in by_id and each.target in by_id
+        }
+        return cls(vertices=by_id, edges=tuple(kept[key] for key in sorted(kept)), cut_at=tuple(sorted(set(cut_at))))
+
+    def around(
+        self, start: Iterable[str], *, up: bool = True, down: bool = True, depth: int | None = None, limit: int = 2000
+    ) -> LineageGraph:
+        """Return the part of the graph that data flows from (up) or to (down), with what describes its vertices.
+
+        Args:
+            start: ids of vertices.
+            up: follow edges against the flow.
+            down: follow edges with the flow.
+            depth: steps at most; a step is one edge. None: all.
+            limit: vertices at most; the vertices where it stopped are in `cut_at`.
+        """
+        begun = [each for each in start if each in self.vertices]
+        kept, cut = set(begun), set[str]()
+        for follows, nearby in ((up, self._neighbours(up=True)), (down, self._neighbours(up=False))):
+            if follows:
+                cut |= _reach(begun, nearby, kept, depth=depth, limit=limit)
+        flows = [each for each in self.edges if each.kind in FLOWS and each.source in kept and each.target in kept]
+        described = [each for each in self.edges if each.kind not in FLOWS and each.source in kept]
+        kept |= {each.target for each in described}
+        return LineageGraph.of((self.vertices[each] for each in kept), [*flows, *described], (*self.cut_at, *cut))
+
+    def _neighbours(self, *, up: bool) -> Mapping[str, list[str]]:
+        nearby: dict[str, list[str]] = defaultdict(list)
+        for each in self.edges:
+            if each.kind in FLOWS:
+                here, there = (each.target, each.source) if up else (each.source, each.target)
+                nearby[here].append(there)
+        return nearby
+
+
+def _reach(
+    start: Iterable[str], nearby: Mapping[str, list[str]], kept: set[str], *, depth: int | None, limit: int
+) -> set[str]:
+    """Add to `kept` what is reached; return the vertices where the limit stopped."""
+    seen, ring, cut, steps = set(start), list(start), set[str](), 0
+    while ring and (depth is None or steps < depth):
+        steps += 1
+        following = []
+        for here in ring:
+            for there in nearby.get(here, ()):
+                if there in seen:
+                    continue
+                if there not in kept and len(kept) >= limit:
+                    cut.add(here)
+                    continue
+                seen.add(there)
+                kept.add(there)
+                following.append(there)
+        ring = following
+    return cut
