@@ -16,7 +16,7 @@ from toolkit.ledger.events import last_events
 from toolkit.ledger.runs.queries import RunFilter, find
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 from toolkit.management.locations import ManagedLocation, chosen_clusters, clusters_having, key_after, locations_of
-from toolkit.planning.lineage import consumers, producers
+from toolkit.planning.moving_ranges import consumers, producers
 from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
 
 _MINUTE = timedelta(minutes=1)

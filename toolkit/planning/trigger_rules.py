@@ -14,7 +14,7 @@ from toolkit.entities.trigger import TriggerEntry
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.trigger_vocabulary import GroupBy, ScheduleMode
 from toolkit.planning.dataset_aliases import DatasetAliases
-from toolkit.planning.lineage import MovingRange
+from toolkit.planning.moving_ranges import MovingRange
 from toolkit.planning.process_io import depends_on_availability, naming
 from toolkit.planning.triggers import RETRACTIONS, CompiledCondition, CompiledEntry, TriggerRule, Update
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.planning.entities import path_feed, process
 from toolkit.el import NotAnInstance, evaluate, parse_instant
 from toolkit.entities import Input, Process
-from toolkit.planning.lineage import Consumer, consumers
+from toolkit.planning.moving_ranges import Consumer, consumers
 
 HOURLY = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}-${HOUR}")
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.planning.entities import path_feed, process
 from toolkit.el import NotAnInstance, parse_instant
 from toolkit.entities import Output, Process
-from toolkit.planning.lineage import Producer, producers
+from toolkit.planning.moving_ranges import Producer, producers
 
 HOURLY = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}-${HOUR}")
 DAILY = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}", "days(1)")
