@@ -17,6 +17,7 @@ RESULTS = Path(__file__).with_name("growth.json")
 LINEAR = 1.15
 """Exponents up to this are linear: figures of one run scatter."""
 _NOISE_SECONDS = 0.15
+_NOISE_OF_START = 0.05
 Command = Callable[[Path, int], list[str]]
 """Prepare an empty folder for a size, and return the command of the process."""
 
@@ -88,10 +89,12 @@ class Growth:
         if len(costs) < 3:  # noqa: PLR2004 - a start and two sizes
             return None
         start, before, last = costs[0], costs[-2], costs[-1]
+        noise = max(noise, _NOISE_OF_START * start)
         if last - start < noise:
             return None
         sizes = self.figures[-1].size / self.figures[-2].size
-        return math.log(max(last - start, noise) / max(before - start, noise / 10)) / math.log(sizes)
+        # A size before that is lost in the noise counts as the noise: the exponent is at least this.
+        return math.log((last - start) / max(before - start, noise)) / math.log(sizes)
 
 
 def measured(case: Case, rounds: int = 1) -> list[Growth]:
