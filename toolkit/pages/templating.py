@@ -1,0 +1,111 @@
+"""Templates of pages: each text is escaped, and what each page has in common is given by one class."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import toolkit
+from toolkit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_ASSETS = Path(__file__).parent / "assets"
+
+
+class NoTemplates(InvalidInput):
+    """Error for pages without the library that writes them.
+
+    Args:
+        extra: of feedctl that installs it.
+    """
+
+    code = "no_templates"
+
+    def __init__(self, *, extra: str) -> None:
+        super().__init__(f"pages need the library jinja2, which is not installed: pip install 'feedctl[{extra}]'")
+
+
+class NavigationLink(NamedTuple):
+    """Link of the head of each page; the path begins at the root of the pages."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageTemplates:
+    """Templates with the values that all pages of a folder share.
+
+    Attributes:
+        site: name of the config repo; empty: pages without search, as those that a run writes.
+        navigation: links of the head.
+        extra: of feedctl that installs Jinja, for the error.
+    """
+
+    site: str = ""
+    navigation: tuple[NavigationLink, ...] = ()
+    extra: str = "page"
+
+    def render(self, template: str, here: str, values: Mapping[str, object]) -> str:
+        """Return a page.
+
+        Args:
+            template: file name of its template.
+            here: its path, from the root of the pages.
+            values: for the template.
+
+        Raises:
+            NoTemplates: Jinja is not installed.
+        """
+        root = "../" * here.count("/")
+        return self._environment.get_template(template).render(values, here=here, root=root)
+
+    @cached_property
+    def _environment(self) -> Environment:
+        try:
+            from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise NoTemplates(extra=self.extra) from error
+        environment = Environment(
+            loader=FileSystemLoader(_TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        names = [path.removeprefix("assets/") for path, _ in assets()]
+        environment.globals.update(
+            site=self.site,
+            navigation=self.navigation,
+            styles=[each for each in names if each.endswith(".css")],
+            scripts=[each for each in names if each.endswith(".js")] if self.site else [],
+        )
+        environment.filters["state_class"] = state_class
+        return environment
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the templates, the shared values and the version of feedctl."""
+        total = hashlib.sha256(f"{toolkit.__version__}\n{self.site}\n{self.navigation}".encode("utf-8", "replace"))
+        for path in sorted(_TEMPLATES.iterdir()):
+            total.update(path.name.encode() + path.read_bytes())
+        return total.hexdigest()
+
+
+def assets() -> Iterator[tuple[str, str]]:
+    """Yield path and text of each style sheet and script."""
+    for path in sorted(_ASSETS.iterdir()):
+        if path.suffix in {".css", ".js"}:
+            yield f"assets/{path.name}", path.read_text(encoding="utf-8")
+
+
+def state_class(state: object) -> str:
+    """Return the class of a state in the style sheet: `timed_out` and `timed out` are `timed-out`."""
+    return str(state).replace("_", "-").replace(" ", "-")
