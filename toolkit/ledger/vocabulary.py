@@ -249,3 +249,34 @@ class IngestTransactionState(StrEnum):
     """Its rows are in the table."""
     ABORTED = "aborted"
     """Its rows are not in the table, and never will be."""
+
+
+class LineageDirection(StrEnum):
+    """Direction of the data between an instance and a run."""
+
+    INPUT = "input"
+    """The run read it."""
+    OUTPUT = "output"
+    """The run wrote it."""
+
+
+class LineageNodeType(StrEnum):
+    """Type of a node of column lineage (BDRE, LINEAGE_NODE_TYPE)."""
+
+    TABLE = "table"
+    """A table as a whole."""
+    COLUMN = "column"
+    """A column of a table."""
+    FUNCTION = "function"
+    """An expression between columns."""
+
+
+class LineageRelationKind(StrEnum):
+    """Kind of a dependency between two nodes of column lineage (BDRE, LINEAGE_RELATION)."""
+
+    DIRECT = "direct"
+    """The value becomes the other, unchanged or computed row by row."""
+    AGGREGATE = "aggregate"
+    """The value goes into an aggregate of many rows."""
+    CONDITION = "condition"
+    """The value decides which rows there are."""

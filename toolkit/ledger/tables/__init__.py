@@ -17,6 +17,13 @@ from toolkit.ledger.tables.events import (
 from toolkit.ledger.tables.identity import ledger_identity
 from toolkit.ledger.tables.ingest import ingest_batch, ingest_slot, ingest_transaction
 from toolkit.ledger.tables.inputs import input_fingerprint, late_check
+from toolkit.ledger.tables.lineage import (
+    lineage_edge,
+    lineage_node,
+    lineage_query,
+    lineage_relation,
+    lineage_run_query,
+)
 from toolkit.ledger.tables.monitoring import alert, outbox, outbox_channel, silence, sla_instance, sla_window
 from toolkit.ledger.tables.processes import (
     archive,
@@ -68,6 +75,11 @@ __all__ = [
     "late_check",
     "lease",
     "ledger_identity",
+    "lineage_edge",
+    "lineage_node",
+    "lineage_query",
+    "lineage_relation",
+    "lineage_run_query",
     "manifest",
     "metadata",
     "outbox",

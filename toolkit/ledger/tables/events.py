@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from toolkit.ledger.columns import Choice, Number, UtcTime, metadata
+from toolkit.ledger.columns import Choice, Number, UtcTime, metadata, partial_index
 from toolkit.ledger.vocabulary import EventKind
 
 event = sa.Table(
@@ -23,6 +23,7 @@ event = sa.Table(
     sa.Column("extra", sa.Text, comment="JSON: what its emitter says of it, such as the partition"),
     sa.Column("idempotency_key", sa.String(255), comment="of an event from outside: a second one of the same is none"),
     sa.Index("ix_event_instance", "feed", "cluster", "instance_key"),
+    partial_index("ix_event_run_id", "run_id", where="run_id IS NOT NULL"),  # the lineage of a run, and its removal
     sa.Index("ix_event_dataset", "dataset", "instance_key", "sequence"),
     sa.Index("uq_event_idempotency", "idempotency_key", unique=True),
     comment="append-only: what happened to feed instances and other datasets",
