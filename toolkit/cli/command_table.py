@@ -108,6 +108,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "el": CommandEntry("el", "app", "Evaluate expressions of the expression language."),
     "dataset": CommandEntry("dataset", "app", "Show datasets: feeds, and data that feedctl does not manage."),
+    "lineage": CommandEntry(
+        "lineage",
+        "app",
+        "Show who makes what from what: entities, instances and columns, and what bad data has reached.",
+    ),
     "event": CommandEntry("event", "app", "Announce updates of data that others write, retract them, and list events."),
     "explain": CommandEntry(
         "explain",

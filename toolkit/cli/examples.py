@@ -89,6 +89,8 @@ EXAMPLES: Mapping[str, str] = {
     "dataset show": "feedctl dataset show s3://shop/prices",
     "dataset graph": "feedctl dataset graph --output mermaid",
     "dataset gc": "feedctl dataset gc --dry-run",
+    "lineage": "feedctl lineage entity clicks",
+    "lineage entity": "feedctl lineage entity clicks --down --output mermaid",
     "event": f"feedctl event emit s3://shop/prices --time {_T}",
     "event emit": f"feedctl event emit s3://shop/prices --time {_T} --id upload-4711",
     "event retract": f"feedctl event retract s3://shop/prices --time {_T}",

@@ -17,6 +17,7 @@ OLD_NAMES: Mapping[str, Mapping[str, str]] = {
     "explain trigger": {"--key": "--time"},
     "instance dependencies": {"--start": "--time"},
     "event": {"--key": "--time"},
+    "lineage": {"--format": "--output", "--key": "--time"},
     "quality": {"--key": "--time"},
     "run": {"--instance": "--time"},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -133,6 +133,8 @@ class LineageGraph:
     ) -> LineageGraph:
         """Return the part of the graph that data flows from (up) or to (down), with what describes its vertices.
 
+        What is exported to a datasource is not what is imported from it: no walk goes through one.
+
         Args:
             start: ids of vertices.
             up: follow edges against the flow.
@@ -142,7 +144,7 @@ class LineageGraph:
         """
         begun = [each for each in start if each in self.vertices]
         kept, cut = set(begun), set[str]()
-        for follows, nearby in ((up, self._neighbours(up=True)), (down, self._neighbours(up=False))):
+        for follows, nearby in ((up, self._neighbours(begun, up=True)), (down, self._neighbours(begun, up=False))):
             if follows:
                 cut |= _reach(begun, nearby, kept, depth=depth, limit=limit)
         flows = [each for each in self.edges if each.kind in FLOWS and each.source in kept and each.target in kept]
@@ -150,12 +152,44 @@ class LineageGraph:
         kept |= {each.target for each in described}
         return LineageGraph.of((self.vertices[each] for each in kept), [*flows, *described], (*self.cut_at, *cut))
 
-    def _neighbours(self, *, up: bool) -> Mapping[str, list[str]]:
+    def only(self, kinds: Collection[VertexKind]) -> LineageGraph:
+        """Return the vertices of some kinds; data that flows through others becomes one edge, which names what it left.
+
+        Args:
+            kinds: of the vertices that stay, such as feeds.
+        """
+        flows: dict[str, list[LineageEdge]] = defaultdict(list)
+        found = [each for each in self.edges if each.kind not in FLOWS]
+        for each in self.edges:
+            if each.kind in FLOWS:
+                flows[each.source].append(each)
+        kept = [each for each in self.vertices.values() if each.kind in kinds]
+        found += [edge for each in kept for edge in self._flows_to(kinds, each.vertex_id, flows)]
+        return LineageGraph.of(kept, found, (each for each in self.cut_at if self.vertices[each].kind in kinds))
+
+    def _flows_to(
+        self, kinds: Collection[VertexKind], start: str, flows: Mapping[str, list[LineageEdge]]
+    ) -> Iterable[LineageEdge]:
+        """Yield an edge to each vertex of these kinds that is reached through none of them."""
+        seen = {start}
+        pending = [(each, "") for each in flows.get(start, ())]
+        while pending:
+            edge, through = pending.pop()
+            there = self.vertices[edge.target]
+            if there.kind in kinds:
+                facts = {"through": through} if through else edge.facts
+                yield LineageEdge(source=start, target=edge.target, kind=edge.kind, facts=facts)
+            elif edge.target not in seen and there.kind is not VertexKind.DATASOURCE:
+                seen.add(edge.target)
+                pending += [(each, through or there.name) for each in flows.get(edge.target, ())]
+
+    def _neighbours(self, start: Collection[str], *, up: bool) -> Mapping[str, list[str]]:
         nearby: dict[str, list[str]] = defaultdict(list)
         for each in self.edges:
             if each.kind in FLOWS:
                 here, there = (each.target, each.source) if up else (each.source, each.target)
-                nearby[here].append(there)
+                if here in start or self.vertices[here].kind is not VertexKind.DATASOURCE:
+                    nearby[here].append(there)
         return nearby
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.planning.dataset_graph import LinkKind
+from toolkit.rendering.graph_labels import dot_label, mermaid_label
 
 if TYPE_CHECKING:
-    from toolkit.management.datasets import DatasetReport, DatasetState
+    from toolkit.management.datasets import DatasetReport
     from toolkit.planning.dataset_graph import Link
 
 
@@ -53,17 +53,14 @@ class _Nodes:
         return self.datasets.get(link.dataset, "") if link.dataset else self.processes.get(link.process, "")
 
 
-_MERMAID_PLAIN = frozenset(string.ascii_letters + string.digits + " -_./:?=,@+")
-
-
 def mermaid(report: DatasetReport) -> Iterator[str]:
     """Yield the lines of a Mermaid flowchart; what starts a process is a thick line."""
     nodes = _Nodes.of(report)
     yield "flowchart LR"
     for each in report.datasets:
-        yield f'  {nodes.datasets[each.node.uri]}["{_mermaid(_label(each, "<br>"))}"]'
+        yield f"  {nodes.datasets[each.node.uri]}[{mermaid_label(each.node.uri, *each.marks)}]"
     for name, identifier in nodes.processes.items():
-        yield f'  {identifier}(["{_mermaid(name)}"])'
+        yield f"  {identifier}([{mermaid_label(name)}])"
     for edge in nodes.edges(report):
         arrow = "==>" if edge.kind is LinkKind.TRIGGER else "-.->" if edge.kind is LinkKind.REPLICATION else "-->"
         yield f"  {edge.source} {arrow} {edge.target}"
@@ -73,18 +70,6 @@ def mermaid(report: DatasetReport) -> Iterator[str]:
         yield "  classDef marked stroke:#c00,stroke-dasharray:4"
 
 
-def _label(state: DatasetState, line_break: str) -> str:
-    return line_break.join([state.node.uri, *state.marks])
-
-
-def _mermaid(label: str) -> str:
-    """Return a label in which no character has a meaning of its own; a break between lines stays one."""
-    lines = (
-        "".join(char if char in _MERMAID_PLAIN else f"#{ord(char)};" for char in line) for line in label.split("<br>")
-    )
-    return "<br>".join(lines)
-
-
 def dot(report: DatasetReport) -> Iterator[str]:
     """Yield the lines of a Graphviz digraph; what starts a process is a bold line."""
     nodes = _Nodes.of(report)
@@ -92,17 +77,12 @@ def dot(report: DatasetReport) -> Iterator[str]:
     yield "  rankdir=LR;"
     for each in report.datasets:
         style = ", style=dashed, color=red" if each.marks else ""
-        yield f"  {nodes.datasets[each.node.uri]} [shape=box, label={_quoted(_label(each, chr(10)))}{style}];"
+        yield f"  {nodes.datasets[each.node.uri]} [shape=box, label={dot_label(each.node.uri, *each.marks)}{style}];"
     for name, identifier in nodes.processes.items():
-        yield f"  {identifier} [shape=ellipse, label={_quoted(name)}];"
+        yield f"  {identifier} [shape=ellipse, label={dot_label(name)}];"
     for edge in nodes.edges(report):
-        yield f"  {edge.source} -> {edge.target} [label={_quoted(edge.kind)}{_DOT_STYLES.get(edge.kind, '')}];"
+        yield f"  {edge.source} -> {edge.target} [label={dot_label(edge.kind)}{_DOT_STYLES.get(edge.kind, '')}];"
     yield "}"
 
 
 _DOT_STYLES = {LinkKind.TRIGGER: ", style=bold", LinkKind.REPLICATION: ", style=dashed"}
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'

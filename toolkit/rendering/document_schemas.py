@@ -44,6 +44,8 @@ class DocumentName(StrEnum):
     """`feedctl quality COMMAND --output json`, and what `validate` prints."""
     DATASET = "dataset"
     """`feedctl dataset COMMAND --output json`, and `feedctl dataset graph --output json`."""
+    LINEAGE = "lineage"
+    """`feedctl lineage COMMAND --output json`."""
     EVENT = "event"
     """`feedctl event COMMAND --output json`."""
     TRIGGER = "trigger"

@@ -1,0 +1,95 @@
+"""`feedctl lineage`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.running import Feedctl
+from tests.unit.config_source.checkouts import git
+
+JSON = ("--output", "json")
+
+
+@pytest.mark.usefixtures("repo")
+def test_an_entity_is_shown_up_and_down(feedctl: Feedctl) -> None:
+    ran = feedctl("lineage", "entity", "clicks_hourly")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[0] == "feed clicks_hourly"
+    assert "  has owner web-analytics@example.com" in lines
+    up, down = lines.index("upstream"), lines.index("downstream")
+    assert lines[up + 1 : down] == [
+        "  <- written by process clicks_hourly_job (link: output, cluster: primary, outputs: counts)",
+        "    <- reads feed clicks (link: input, cluster: primary, inputs: clicks)",
+    ]
+    assert lines[down + 1].startswith("  -> read by process clicks_by_country_job (")
+    assert "upstream" not in feedctl("lineage", "entity", "clicks_hourly", "--down").out
+    assert "downstream" not in feedctl("lineage", "entity", "clicks_hourly", "--up").out
+
+
+@pytest.mark.usefixtures("repo")
+def test_options_choose_the_part_and_its_format(feedctl: Feedctl) -> None:
+    document = feedctl("lineage", "entity", "clicks", "--down", "--depth", "2", *JSON).document
+    flows = {each["target"] for each in document["edges"] if each["kind"] in {"consumes", "produces"}}
+    assert document["start"] == ["feed:clicks"]
+    assert flows == {"process:clicks_hourly_job", "process:customer_activity_job", "feed:clicks_hourly"}
+    only = feedctl("lineage", "entity", "clicks", "--only", "feeds", *JSON).document
+    assert {each["kind"] for each in only["nodes"]} == {"feed", "table"}
+    assert {"through": "clicks_hourly_job"} in [each["facts"] for each in only["edges"]]
+    mermaid = feedctl("lineage", "entity", "clicks", "--format", "mermaid").out
+    assert mermaid.startswith("flowchart LR\n")
+    assert "pipeline" not in mermaid
+    assert feedctl("lineage", "entity", "clicks", "--output", "dot").out.startswith("digraph lineage {\n")
+    whole = feedctl("lineage", "entity", *JSON).document
+    assert {"feed:impressions", "feed:clicks"} < {each["id"] for each in whole["nodes"]}
+    ended = feedctl("lineage", "entity", "clicks", "--time", "2000-01-01T00:00Z")
+    assert (ended.code, "clicks" in ended.err) == (2, True)
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_cut_is_said_aloud(feedctl: Feedctl) -> None:
+    ran = feedctl("lineage", "entity", "clicks", "--down", "--limit", "2", *JSON)
+    assert ran.document["cut_at"] == ["feed:clicks"]
+    assert ran.err == "feedctl: cut at --limit 2: 1 vertices have further edges\n"
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_name_that_nothing_has_is_refused(feedctl: Feedctl) -> None:
+    ran = feedctl("lineage", "entity", "click")
+    assert ran.code == 2
+    assert "did you mean clicks" in ran.err
+
+
+@pytest.fixture
+def checkout(template_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout whose first commit is on `main`."""
+    repo = tmp_path / "repo"
+    shutil.copytree(template_repo, repo)
+    shutil.rmtree(repo / ".git", ignore_errors=True)
+    git(repo, "init", "--quiet", "--initial-branch=main")
+    git(repo, "add", "--all")
+    git(repo, "commit", "--quiet", "--message=first")
+    monkeypatch.setenv("FEEDCTL_REPO", str(repo))
+    return repo
+
+
+def test_what_a_change_adds_and_cuts_is_shown(checkout: Path, feedctl: Feedctl) -> None:
+    assert feedctl("lineage", "entity", "--against", "main").out == ""
+    file = next(checkout.glob("processes/**/clicks_hourly_job.yaml"))
+    text = file.read_text()
+    assert "feed: clicks," in text
+    file.write_text(text.replace("feed: clicks,", "feed: impressions,", 1))
+    ran = feedctl("lineage", "entity", "clicks_hourly_job", "--up", "--against", "main")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert "- feed clicks read by process clicks_hourly_job (link: input, cluster: primary, inputs: clicks)" in lines
+    assert (
+        "+ feed impressions read by process clicks_hourly_job (link: input, cluster: primary, inputs: clicks)" in lines
+    )
+    document = feedctl("lineage", "entity", "--against", "main", *JSON).document
+    assert [each["facts"]["change"] for each in document["edges"]] == ["cut", "added"]
+    assert "linkStyle" in feedctl("lineage", "entity", "--against", "main", "--output", "mermaid").out
+    assert feedctl("lineage", "entity", "--against", "nowhere").code == 2

@@ -1,0 +1,205 @@
+"""Lineage graphs as a tree for people, in the languages of Mermaid and Graphviz, and as a JSON document."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from toolkit.lineage.graph import FLOWS, EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
+from toolkit.rendering.graph_labels import dot_label, mermaid_label
+
+_PHRASES = {
+    EdgeKind.CONSUMES: ("read by", "reads"),
+    EdgeKind.PRODUCES: ("writes", "written by"),
+    EdgeKind.REPLICATED_TO: ("replicated to", "replica of"),
+    EdgeKind.IMPORTED_FROM: ("imported into", "imported from"),
+    EdgeKind.EXPORTED_TO: ("exported to", "export of"),
+    EdgeKind.STORED_ON: ("stored on", "stores"),
+    EdgeKind.RUNS_ON: ("runs on", "runs"),
+    EdgeKind.EVICTED_FROM: ("evicted from", "evicts"),
+    EdgeKind.OWNED_BY: ("has", "owns"),
+    EdgeKind.TAGGED: ("has", "tag of"),
+    EdgeKind.GROUPED: ("in", "has"),
+    EdgeKind.PART_OF: ("part of", "has"),
+    EdgeKind.DIRECT: ("becomes", "made from"),
+    EdgeKind.AGGREGATE: ("aggregated into", "aggregate of"),
+    EdgeKind.CONDITION: ("decides rows of", "rows decided by"),
+}
+"""What its source does to its target, and what its target does to its source."""
+
+
+def tree_lines(graph: LineageGraph, start: Iterable[str]) -> Iterator[str]:
+    """Yield some vertices with what describes them, and the trees of what leads to them and of what they lead to.
+
+    A vertex that was shown before is marked, and what is behind it is not repeated. Without a vertex to start from,
+    each is followed by the edges that leave it.
+    """
+    chosen = [each for each in start if each in graph.vertices]
+    trees = (("upstream", _Tree(graph, up=True)), ("downstream", _Tree(graph, up=False)))
+    touching: dict[str, list[str]] = defaultdict(list)
+    for each in graph.edges:
+        if not chosen or each.kind not in FLOWS:
+            touching[each.source].append(f"  {_edge_text(graph, each, up=False)}")
+        if chosen and each.kind not in FLOWS:
+            touching[each.target].append(f"  {_edge_text(graph, each, up=True)}")
+    for vertex_id in chosen or graph.vertices:
+        yield _vertex_text(graph.vertices[vertex_id])
+        yield from touching[vertex_id]
+        for heading, tree in trees if chosen else ():
+            lines = list(tree.lines(vertex_id))
+            yield from [heading, *lines] if lines else ()
+
+
+class _Tree:
+    """Tree of the flows of a graph in one direction."""
+
+    def __init__(self, graph: LineageGraph, *, up: bool) -> None:
+        self.graph, self.up, self.shown = graph, up, set[str]()
+        self.nearby: dict[str, list[LineageEdge]] = defaultdict(list)
+        for each in graph.edges:
+            if each.kind in FLOWS:
+                self.nearby[each.target if up else each.source].append(each)
+
+    def lines(self, start: str) -> Iterator[str]:
+        """Yield the lines below a vertex; without recursion, since a graph may be deep."""
+        self.shown.add(start)
+        pending = [(1, each) for each in reversed(self.nearby[start])]
+        while pending:
+            depth, edge = pending.pop()
+            there = edge.source if self.up else edge.target
+            mark = ""
+            if there not in self.shown:
+                self.shown.add(there)
+                pending += [(depth + 1, each) for each in reversed(self.nearby[there])]
+                mark = " (cut: more than the limit)" if there in self.graph.cut_at else ""
+            elif self.nearby[there]:
+                mark = " (see above)"
+            arrow = "<-" if self.up else "->"
+            yield f"{'  ' * depth}{arrow} {_edge_text(self.graph, edge, up=self.up)}{mark}"
+
+
+def _edge_text(graph: LineageGraph, edge: LineageEdge, *, up: bool) -> str:
+    there = graph.vertices[edge.source if up else edge.target]
+    return f"{_PHRASES[edge.kind][up]} {_vertex_text(there)}{_facts(edge.facts)}"
+
+
+def _vertex_text(vertex: Vertex) -> str:
+    shown = {name: vertex.facts[name] for name in _SHOWN if name in vertex.facts}
+    return f"{vertex.kind} {vertex.name}{_facts(shown)}"
+
+
+_SHOWN = ("cluster", "instance_key", "state", "ended", "inferred")
+"""Facts of a vertex that are part of its label."""
+
+
+def _facts(facts: Mapping[str, str]) -> str:
+    return f" ({', '.join(f'{name}: {text}' for name, text in facts.items())})" if facts else ""
+
+
+def difference_lines(graph: LineageGraph) -> Iterator[str]:
+    """Yield what `toolkit.lineage.entity_lineage.difference` has found: added with `+`, cut with `-`."""
+    for vertex in graph.vertices.values():
+        if "change" in vertex.facts:
+            yield f"{_SIGNS[vertex.facts['change']]} {_vertex_text(vertex)}"
+    for edge in graph.edges:
+        facts = {name: text for name, text in edge.facts.items() if name != "change"}
+        source, target = graph.vertices[edge.source], graph.vertices[edge.target]
+        sign = _SIGNS[edge.facts["change"]]
+        yield f"{sign} {_vertex_text(source)} {_PHRASES[edge.kind][0]} {_vertex_text(target)}{_facts(facts)}"
+
+
+_SIGNS = {"added": "+", "cut": "-"}
+
+
+def _label(vertex: Vertex) -> Sequence[str]:
+    return [
+        f"{vertex.kind} {vertex.name}",
+        *(f"{name} {vertex.facts[name]}" for name in _SHOWN if name in vertex.facts),
+    ]
+
+
+DATA = frozenset({
+    *(VertexKind.FEED, VertexKind.DATASET, VertexKind.DATASOURCE, VertexKind.INSTANCE),
+    *(VertexKind.TABLE, VertexKind.COLUMN),
+})  # fmt: skip
+"""Kinds of vertices that are data."""
+RUNS = frozenset({VertexKind.PROCESS, VertexKind.RUN, VertexKind.FUNCTION})
+"""Kinds of vertices that read and write data."""
+
+
+def _shape(kind: VertexKind, data: str, run: str, other: str) -> str:
+    return data if kind in DATA else run if kind in RUNS else other
+
+
+def without_details(graph: LineageGraph, start: Collection[str]) -> LineageGraph:
+    """Return a graph as it is drawn: only of the vertices that it starts from with what describes them."""
+    edges = [each for each in graph.edges if each.kind in FLOWS or not {each.source, each.target}.isdisjoint(start)]
+    kept = {*start, *graph.cut_at, *(end for each in edges for end in (each.source, each.target))}
+    return LineageGraph.of((graph.vertices[each] for each in kept if each in graph.vertices), edges, graph.cut_at)
+
+
+def mermaid_lines(graph: LineageGraph) -> Iterator[str]:
+    """Yield the lines of a Mermaid flowchart; what describes an entity hangs on a dotted line."""
+    numbers = {each: f"n{number}" for number, each in enumerate(graph.vertices, 1)}
+    yield "flowchart LR"
+    for each, vertex in graph.vertices.items():
+        begin, end = _shape(vertex.kind, "[ ]", "([ ])", "( )").split()
+        yield f"  {numbers[each]}{begin}{mermaid_label(*_label(vertex))}{end}"
+    for edge in graph.edges:
+        arrow = "-->" if edge.kind in FLOWS else "-.->"
+        yield f'  {numbers[edge.source]} {arrow}|"{edge.kind}"| {numbers[edge.target]}'
+    yield from _mermaid_classes(graph, numbers)
+
+
+def _mermaid_classes(graph: LineageGraph, numbers: Mapping[str, str]) -> Iterator[str]:
+    styles = {"added": "stroke:#080,stroke-width:3px", "cut": "stroke:#c00,stroke-dasharray:4"}
+    for change, style in styles.items():
+        marked = [numbers[each] for each, vertex in graph.vertices.items() if vertex.facts.get("change") == change]
+        if marked:
+            yield f"  class {','.join(marked)} {change}"
+            yield f"  classDef {change} {style}"
+        links = [str(at) for at, edge in enumerate(graph.edges) if edge.facts.get("change") == change]
+        if links:
+            yield f"  linkStyle {','.join(links)} {style}"
+    if graph.cut_at:
+        yield f"  class {','.join(numbers[each] for each in graph.cut_at)} more"
+        yield "  classDef more stroke-dasharray:4"
+
+
+def dot_lines(graph: LineageGraph) -> Iterator[str]:
+    """Yield the lines of a Graphviz digraph; what describes an entity hangs on a dotted line."""
+    numbers = {each: f"n{number}" for number, each in enumerate(graph.vertices, 1)}
+    yield "digraph lineage {"
+    yield "  rankdir=LR;"
+    for each, vertex in graph.vertices.items():
+        shape, label = _shape(vertex.kind, "box", "ellipse", "note"), dot_label(*_label(vertex))
+        cut = ", style=dashed" if each in graph.cut_at else ""
+        yield f"  {numbers[each]} [shape={shape}, label={label}{_dot_colour(vertex.facts)}{cut}];"
+    for edge in graph.edges:
+        style = "" if edge.kind in FLOWS else ", style=dotted"
+        ends = f"{numbers[edge.source]} -> {numbers[edge.target]}"
+        yield f"  {ends} [label={dot_label(edge.kind)}{style}{_dot_colour(edge.facts)}];"
+    yield "}"
+
+
+def _dot_colour(facts: Mapping[str, str]) -> str:
+    return {"added": ", color=green", "cut": ", color=red"}.get(facts.get("change", ""), "")
+
+
+def lineage_document(graph: LineageGraph, start: Iterable[str]) -> dict[str, object]:
+    """Return the JSON form of a graph: node-link, as `networkx.node_link_graph` reads it."""
+    return {
+        "directed": True,
+        "multigraph": True,
+        "graph": {},
+        "start": list(start),
+        "nodes": [
+            {"id": each.vertex_id, "kind": str(each.kind), "name": each.name, "facts": dict(each.facts)}
+            for each in graph.vertices.values()
+        ],
+        "edges": [
+            {"source": each.source, "target": each.target, "kind": str(each.kind), "facts": dict(each.facts)}
+            for each in graph.edges
+        ],
+        "cut_at": list(graph.cut_at),
+    }
