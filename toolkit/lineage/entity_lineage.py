@@ -39,19 +39,17 @@ def entity_graph(repository: Repository, at: datetime | None = None) -> LineageG
 
 
 def neighbourhood(
-    graph: LineageGraph, start: str | None, *, up: bool, down: bool, depth: int | None, limit: int
+    graph: LineageGraph,
+    start: str | None,
+    *,
+    up: bool = True,
+    down: bool = True,
+    depth: int | None = None,
+    limit: int = 2000,
 ) -> LineageGraph:
-    """Return the lineage of one vertex of a graph of entities; without that vertex an empty graph.
+    """Return the lineage of a `vertex_id` as `LineageGraph.around` does; None: of all; an unknown one: an empty graph.
 
     A cluster, owner, tag, group, pipeline or domain has the vertices that it describes, and with a depth their lineage.
-
-    Args:
-        graph: of entities.
-        start: a `vertex_id`; None: the whole graph.
-        up: see `LineageGraph.around`.
-        down: likewise.
-        depth: likewise.
-        limit: likewise.
     """
     if start is None:
         return graph.around(list(graph.vertices)[:limit], limit=limit)
@@ -131,7 +129,8 @@ class _Builder:
 
     def graph(self) -> LineageGraph:
         of = self.repository
-        for entity in (*of.clusters.values(), *of.datasources.values(), *of.feeds.values(), *of.processes.values()):
+        entities: list[Mapping[str, Entity]] = [of.clusters, of.datasources, of.feeds, of.processes]
+        for entity in (each for named in entities for each in named.values()):
             self._describe(entity)
         for node in dataset_graph(of).nodes.values():
             self._flow(node)

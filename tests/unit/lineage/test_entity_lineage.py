@@ -120,8 +120,7 @@ def test_entities_that_are_not_valid_at_an_instant_are_left_out() -> None:
 
 
 def test_up_and_down_follow_the_data_alone() -> None:
-    around = {"depth": None, "limit": 100}
-    up = neighbourhood(shop(), "feed:totals", up=True, down=False, **around)
+    up = neighbourhood(shop(), "feed:totals", up=True, down=False)
     assert {
         "feed:clicks",
         "feed:orders",
@@ -130,7 +129,7 @@ def test_up_and_down_follow_the_data_alone() -> None:
         "dataset:s3://shop/rates",
     } < up.vertices.keys()
     assert "process:report" not in up.vertices
-    down = neighbourhood(shop(), "feed:totals", up=False, down=True, **around)
+    down = neighbourhood(shop(), "feed:totals", up=False, down=True)
     assert {"process:report", "datasource:shop"} < down.vertices.keys()
     assert not {"process:add", "feed:clicks"} & down.vertices.keys()
 
@@ -140,13 +139,13 @@ def test_up_and_down_follow_the_data_alone() -> None:
     [("owner:web", {"feed:clicks"}), ("cluster:backup", {"feed:clicks"}), ("pipeline:daily", {"process:add"})],
 )
 def test_what_describes_entities_has_them(start: str, named: set[str]) -> None:
-    found = neighbourhood(shop(), start, up=True, down=True, depth=None, limit=100)
+    found = neighbourhood(shop(), start, up=True, down=True)
     flows = {VertexKind.FEED, VertexKind.PROCESS}
     assert {each for each, vertex in found.vertices.items() if vertex.kind in flows} == named
 
 
 def test_a_graph_that_is_too_large_says_where_it_was_cut() -> None:
-    found = neighbourhood(shop(), "feed:clicks", up=False, down=True, depth=None, limit=2)
+    found = neighbourhood(shop(), "feed:clicks", up=False, limit=2)
     assert found.cut_at == ("feed:clicks",)
 
 

@@ -219,8 +219,8 @@ def test_only_the_start_is_drawn_with_what_describes_it() -> None:
 def test_changes_are_signed_in_text_and_marked_in_drawings() -> None:
     added = vertex(VertexKind.PROCESS, "new", change="added")
     old, gone = vertex(VertexKind.FEED, "old"), vertex(VertexKind.FEED, "gone", change="cut")
-    reads = {"source": old.vertex_id, "target": added.vertex_id, "kind": EdgeKind.CONSUMES}
-    edge = LineageEdge(**reads, facts={"inputs": "x", "change": "added"})
+    facts = {"inputs": "x", "change": "added"}
+    edge = LineageEdge(source=old.vertex_id, target=added.vertex_id, kind=EdgeKind.CONSUMES, facts=facts)
     of = LineageGraph.of([added, old, gone], [edge])
     assert list(difference_lines(of)) == [
         "- feed gone",
