@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from toolkit.el import TableUri, dataset_uri
 from toolkit.entities import Feed, Process
 from toolkit.entities.errors import UnknownName
-from toolkit.entities.ingest import IngestTopic
 from toolkit.lineage.graph import EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
 from toolkit.planning.dataset_links import dataset_graph
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.entities import FeedCluster, Repository
-    from toolkit.entities.ingest import Ingest
     from toolkit.entities.structure import Entity
     from toolkit.planning.dataset_graph import DatasetNode
 
@@ -154,95 +152,71 @@ class _Builder:
                 known[name][text] = None
 
     def _describe(self, entity: Entity) -> None:
-        here = self._vertex(
-            VertexKind(entity.KIND),
-            entity.name,
-            description=entity.description,
-            file=self.repository.file_of(entity.name),
-            frequency=str(entity.frequency) if isinstance(entity, Feed | Process) else None,
-        )
+        file, kind = self.repository.file_of(entity.name), VertexKind(entity.KIND)
+        here = self._vertex(kind, entity.name, description=entity.description, file=file)
         if entity.owner:
             self._edge(here, EdgeKind.OWNED_BY, self._vertex(VertexKind.OWNER, entity.owner))
         for key, value in entity.tags.items():
             self._edge(here, EdgeKind.TAGGED, self._vertex(VertexKind.TAG, f"{key}={value}"))
         if isinstance(entity, Feed):
-            self._store(here, entity)
+            for name in entity.groups:
+                self._edge(here, EdgeKind.GROUPED, self._vertex(VertexKind.GROUP, name))
+            for on in entity.clusters:
+                self._store(here, entity, on)
         elif isinstance(entity, Process):
-            self._run(here, entity)
+            for each in entity.clusters:
+                self._edge(here, EdgeKind.RUNS_ON, f"cluster:{each.name}")
+            for name in entity.pipelines:
+                self._edge(here, EdgeKind.PART_OF, self._vertex(VertexKind.PIPELINE, name))
+            if entity.domain:
+                self._edge(here, EdgeKind.PART_OF, self._vertex(VertexKind.DOMAIN, entity.domain))
 
-    def _run(self, here: str, process: Process) -> None:
-        for on in process.clusters:
-            self._edge(here, EdgeKind.RUNS_ON, f"cluster:{on.name}")
-        for name in process.pipelines:
-            self._edge(here, EdgeKind.PART_OF, self._vertex(VertexKind.PIPELINE, name))
-        if process.domain:
-            self._edge(here, EdgeKind.PART_OF, self._vertex(VertexKind.DOMAIN, process.domain))
-
-    def _store(self, here: str, feed: Feed) -> None:
-        for name in feed.groups:
-            self._edge(here, EdgeKind.GROUPED, self._vertex(VertexKind.GROUP, name))
-        for on in feed.clusters:
-            there, table = f"cluster:{on.name}", feed.table_on(on.name)
-            places = dict(feed.locations_on(on.name).by_type())
-            self._edge(here, EdgeKind.STORED_ON, there, role=on.type, table=table, **places)
-            if table is not None:
-                parsed = TableUri.parse(table)
-                stored = self._vertex(VertexKind.TABLE, f"{parsed.database}.{parsed.table}")
-                self._edge(here, EdgeKind.STORED_ON, stored, cluster=on.name)
-            self._life_cycles(here, feed, on)
-
-    def _life_cycles(self, here: str, feed: Feed, on: FeedCluster) -> None:
+    def _store(self, here: str, feed: Feed, on: FeedCluster) -> None:
+        """Add where a feed is stored on a cluster, and what is done there with its instances."""
+        there, text, places = f"cluster:{on.name}", feed.table_on(on.name), feed.locations_on(on.name).by_type()
+        self._edge(here, EdgeKind.STORED_ON, there, role=on.type, table=text, **dict(places))
+        if text is not None:
+            table = TableUri.parse(text)
+            stored = self._vertex(VertexKind.TABLE, f"{table.database}.{table.table}")
+            self._edge(here, EdgeKind.STORED_ON, stored, cluster=on.name)
         if on.retention is not None:
             limit, action = str(on.retention.limit), on.retention.action
-            self._edge(here, EdgeKind.EVICTED_FROM, f"cluster:{on.name}", limit=limit, action=action)
-        archived = feed.archive_on(on.name)
-        if archived is not None:
-            there = archived.clusters[0].name
-            self._edge(here, EdgeKind.STORED_ON, f"cluster:{there}", archive_of=on.name)
+            self._edge(here, EdgeKind.EVICTED_FROM, there, limit=limit, action=action)
+            if on.retention.archive is not None:
+                archive = f"cluster:{on.retention.archive.cluster}"
+                self._edge(here, EdgeKind.STORED_ON, archive, archive_of=on.name)
         if on.import_ is not None:
-            source = on.import_.source
-            there = f"datasource:{source.name}"
-            self._edge(there, EdgeKind.IMPORTED_FROM, here, cluster=on.name, table=source.table_name)
+            source = f"datasource:{on.import_.source.name}"
+            self._edge(source, EdgeKind.IMPORTED_FROM, here, cluster=on.name, table=on.import_.source.table_name)
         if on.ingest is not None and on.ingest.source is not None:
-            self._edge(self._ingested(on.ingest), EdgeKind.IMPORTED_FROM, here, cluster=on.name)
+            topic, files = on.ingest.topic, on.ingest.files
+            name = f"kafka://{topic.bootstrap}/{topic.kafka}" if topic else files.directory if files else ""
+            self._edge(self._vertex(VertexKind.DATASET, name), EdgeKind.IMPORTED_FROM, here, cluster=on.name)
         if on.export is not None:
-            there = f"datasource:{on.export.target.name}"
-            self._edge(here, EdgeKind.EXPORTED_TO, there, cluster=on.name, table=on.export.target.table_name)
-
-    def _ingested(self, ingest: Ingest) -> str:
-        source = ingest.source
-        if isinstance(source, IngestTopic):
-            return self._vertex(VertexKind.DATASET, f"kafka://{source.bootstrap}/{source.kafka}")
-        return self._vertex(VertexKind.DATASET, "" if source is None else source.directory)
+            target = f"datasource:{on.export.target.name}"
+            self._edge(here, EdgeKind.EXPORTED_TO, target, cluster=on.name, table=on.export.target.table_name)
 
     def _flow(self, node: DatasetNode) -> None:
-        """Add what produces, consumes and replicates a dataset."""
-        here = self._dataset(node.uri)
+        """Add a dataset, unless it is a feed, and what produces, consumes and replicates it."""
+        here = (
+            f"feed:{node.feed}"
+            if node.feed
+            else self._vertex(VertexKind.DATASET, node.uri, description=node.description)
+        )
+        if node.owner and not node.feed:
+            self._edge(here, EdgeKind.OWNED_BY, self._vertex(VertexKind.OWNER, node.owner))
         for link in node.producers:
             if link.process:
-                facts = {"cluster": node.cluster, **self._names(link.process, node, outputs=True)}
-                self._edge(f"process:{link.process}", EdgeKind.PRODUCES, here, link=link.kind, **facts)
+                outputs = self.repository.processes[link.process].outputs
+                names = ", ".join(name for name, each in outputs.items() if each.feed == node.feed)
+                facts = {"link": link.kind, "cluster": node.cluster, "outputs": names}
+                self._edge(f"process:{link.process}", EdgeKind.PRODUCES, here, **facts)
         for link in node.consumers:
             if link.process:
-                facts = {"cluster": node.cluster, **self._names(link.process, node, outputs=False)}
-                self._edge(here, EdgeKind.CONSUMES, f"process:{link.process}", link=link.kind, **facts)
+                inputs = self.repository.processes[link.process].inputs
+                names = ", ".join(name for name, each in inputs.items() if each.feed == node.feed)
+                facts = {"link": link.kind, "cluster": node.cluster, "inputs": names}
+                self._edge(here, EdgeKind.CONSUMES, f"process:{link.process}", **facts)
             else:
                 target = dataset_uri.parse(link.dataset).cluster
                 self._edge(here, EdgeKind.REPLICATED_TO, f"cluster:{target}", source=node.cluster)
-
-    def _names(self, process: str, node: DatasetNode, *, outputs: bool) -> dict[str, str]:
-        """Return the names of the outputs or inputs of a process that are of the node's feed."""
-        found = self.repository.processes[process]
-        names = [name for name, each in (found.outputs if outputs else found.inputs).items() if each.feed == node.feed]
-        return {"outputs" if outputs else "inputs": ", ".join(names)}
-
-    def _dataset(self, uri: str) -> str:
-        """Return the vertex of a dataset: its feed, or, added here, data that is no feed."""
-        feed = dataset_uri.parse(uri).feed
-        if feed:
-            return f"feed:{feed}"
-        listed = self.repository.datasets.get(uri)
-        here = self._vertex(VertexKind.DATASET, uri, description=listed.description if listed else None)
-        if listed is not None and listed.owner:
-            self._edge(here, EdgeKind.OWNED_BY, self._vertex(VertexKind.OWNER, listed.owner))
-        return here

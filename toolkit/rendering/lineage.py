@@ -35,47 +35,41 @@ def tree_lines(graph: LineageGraph, start: Iterable[str]) -> Iterator[str]:
     each is followed by the edges that leave it.
     """
     chosen = [each for each in start if each in graph.vertices]
-    trees = (("upstream", _Tree(graph, up=True)), ("downstream", _Tree(graph, up=False)))
-    touching: dict[str, list[str]] = defaultdict(list)
+    nearby: dict[tuple[str, bool, bool], list[LineageEdge]] = defaultdict(list)
     for each in graph.edges:
-        if not chosen or each.kind not in FLOWS:
-            touching[each.source].append(f"  {_edge_text(graph, each, up=False)}")
-        if chosen and each.kind not in FLOWS:
-            touching[each.target].append(f"  {_edge_text(graph, each, up=True)}")
-    for vertex_id in chosen or graph.vertices:
-        yield _vertex_text(graph.vertices[vertex_id])
-        yield from touching[vertex_id]
-        for heading, tree in trees if chosen else ():
-            lines = list(tree.lines(vertex_id))
-            yield from [heading, *lines] if lines else ()
+        nearby[each.source, each.kind in FLOWS, False].append(each)
+        nearby[each.target, each.kind in FLOWS, True].append(each)
+    for vertex in (graph.vertices[each] for each in chosen or graph.vertices):
+        yield _vertex_text(vertex)
+        for up in (False, True) if chosen else (False,):
+            for edge in (*nearby[vertex.vertex_id, False, up], *(() if chosen else nearby[vertex.vertex_id, True, up])):
+                yield f"  {_edge_text(graph, edge, up=up)}"
+    for heading, up in (("upstream", True), ("downstream", False)):
+        shown = set(chosen)
+        lines = [line for each in chosen for line in _tree(graph, nearby, each, shown, up=up)]
+        yield from (heading, *lines) if lines else ()
 
 
-class _Tree:
-    """Tree of the flows of a graph in one direction."""
-
-    def __init__(self, graph: LineageGraph, *, up: bool) -> None:
-        self.graph, self.up, self.shown = graph, up, set[str]()
-        self.nearby: dict[str, list[LineageEdge]] = defaultdict(list)
-        for each in graph.edges:
-            if each.kind in FLOWS:
-                self.nearby[each.target if up else each.source].append(each)
-
-    def lines(self, start: str) -> Iterator[str]:
-        """Yield the lines below a vertex; without recursion, since a graph may be deep."""
-        self.shown.add(start)
-        pending = [(1, each) for each in reversed(self.nearby[start])]
-        while pending:
-            depth, edge = pending.pop()
-            there = edge.source if self.up else edge.target
-            mark = ""
-            if there not in self.shown:
-                self.shown.add(there)
-                pending += [(depth + 1, each) for each in reversed(self.nearby[there])]
-                mark = " (cut: more than the limit)" if there in self.graph.cut_at else ""
-            elif self.nearby[there]:
-                mark = " (see above)"
-            arrow = "<-" if self.up else "->"
-            yield f"{'  ' * depth}{arrow} {_edge_text(self.graph, edge, up=self.up)}{mark}"
+def _tree(
+    graph: LineageGraph,
+    nearby: Mapping[tuple[str, bool, bool], list[LineageEdge]],
+    start: str,
+    shown: set[str],
+    *,
+    up: bool,
+) -> Iterator[str]:
+    """Yield the lines below a vertex; without recursion, since a graph may be deep."""
+    pending = [(1, each) for each in reversed(nearby.get((start, True, up), []))]
+    while pending:
+        depth, edge = pending.pop()
+        there = edge.source if up else edge.target
+        behind = nearby.get((there, True, up), [])
+        mark = " (see above)" if behind and there in shown else ""
+        if there not in shown:
+            shown.add(there)
+            pending += [(depth + 1, each) for each in reversed(behind)]
+            mark = " (cut: more than the limit)" if there in graph.cut_at else ""
+        yield f"{'  ' * depth}{'<-' if up else '->'} {_edge_text(graph, edge, up=up)}{mark}"
 
 
 def _edge_text(graph: LineageGraph, edge: LineageEdge, *, up: bool) -> str:
@@ -93,22 +87,19 @@ _SHOWN = ("cluster", "instance_key", "state", "ended", "inferred")
 
 
 def _facts(facts: Mapping[str, str]) -> str:
-    return f" ({', '.join(f'{name}: {text}' for name, text in facts.items())})" if facts else ""
+    shown = ", ".join(f"{name}: {text}" for name, text in facts.items() if name != "change")
+    return f" ({shown})" if shown else ""
 
 
 def difference_lines(graph: LineageGraph) -> Iterator[str]:
     """Yield what `toolkit.lineage.entity_lineage.difference` has found: added with `+`, cut with `-`."""
+    signs = {"added": "+", "cut": "-"}
     for vertex in graph.vertices.values():
         if "change" in vertex.facts:
-            yield f"{_SIGNS[vertex.facts['change']]} {_vertex_text(vertex)}"
+            yield f"{signs[vertex.facts['change']]} {_vertex_text(vertex)}"
     for edge in graph.edges:
-        facts = {name: text for name, text in edge.facts.items() if name != "change"}
-        source, target = graph.vertices[edge.source], graph.vertices[edge.target]
-        sign = _SIGNS[edge.facts["change"]]
-        yield f"{sign} {_vertex_text(source)} {_PHRASES[edge.kind][0]} {_vertex_text(target)}{_facts(facts)}"
-
-
-_SIGNS = {"added": "+", "cut": "-"}
+        source = _vertex_text(graph.vertices[edge.source])
+        yield f"{signs[edge.facts['change']]} {source} {_edge_text(graph, edge, up=False)}"
 
 
 def _label(vertex: Vertex) -> Sequence[str]:
@@ -144,46 +135,32 @@ def mermaid_lines(graph: LineageGraph) -> Iterator[str]:
     yield "flowchart LR"
     for each, vertex in graph.vertices.items():
         begin, end = _shape(vertex.kind, "[ ]", "([ ])", "( )").split()
-        yield f"  {numbers[each]}{begin}{mermaid_label(*_label(vertex))}{end}"
+        style = vertex.facts.get("change") or ("more" if each in graph.cut_at else "")
+        yield f"  {numbers[each]}{begin}{mermaid_label(*_label(vertex))}{end}{f':::{style}' if style else ''}"
     for edge in graph.edges:
         arrow = "-->" if edge.kind in FLOWS else "-.->"
-        yield f'  {numbers[edge.source]} {arrow}|"{edge.kind}"| {numbers[edge.target]}'
-    yield from _mermaid_classes(graph, numbers)
-
-
-def _mermaid_classes(graph: LineageGraph, numbers: Mapping[str, str]) -> Iterator[str]:
-    styles = {"added": "stroke:#080,stroke-width:3px", "cut": "stroke:#c00,stroke-dasharray:4"}
-    for change, style in styles.items():
-        marked = [numbers[each] for each, vertex in graph.vertices.items() if vertex.facts.get("change") == change]
-        if marked:
-            yield f"  class {','.join(marked)} {change}"
-            yield f"  classDef {change} {style}"
-        links = [str(at) for at, edge in enumerate(graph.edges) if edge.facts.get("change") == change]
-        if links:
-            yield f"  linkStyle {','.join(links)} {style}"
-    if graph.cut_at:
-        yield f"  class {','.join(numbers[each] for each in graph.cut_at)} more"
-        yield "  classDef more stroke-dasharray:4"
+        text = " ".join(filter(None, (edge.facts.get("change"), edge.kind)))
+        yield f'  {numbers[edge.source]} {arrow}|"{text}"| {numbers[edge.target]}'
+    yield "  classDef added stroke:#080,stroke-width:3px"
+    yield "  classDef cut stroke:#c00,stroke-dasharray:4"
+    yield "  classDef more stroke-dasharray:4"
 
 
 def dot_lines(graph: LineageGraph) -> Iterator[str]:
     """Yield the lines of a Graphviz digraph; what describes an entity hangs on a dotted line."""
     numbers = {each: f"n{number}" for number, each in enumerate(graph.vertices, 1)}
+    colours = {"added": ", color=green", "cut": ", color=red", None: ""}
     yield "digraph lineage {"
     yield "  rankdir=LR;"
     for each, vertex in graph.vertices.items():
         shape, label = _shape(vertex.kind, "box", "ellipse", "note"), dot_label(*_label(vertex))
-        cut = ", style=dashed" if each in graph.cut_at else ""
-        yield f"  {numbers[each]} [shape={shape}, label={label}{_dot_colour(vertex.facts)}{cut}];"
+        style = ", style=dashed" if each in graph.cut_at else ""
+        yield f"  {numbers[each]} [shape={shape}, label={label}{style}{colours[vertex.facts.get('change')]}];"
     for edge in graph.edges:
         style = "" if edge.kind in FLOWS else ", style=dotted"
-        ends = f"{numbers[edge.source]} -> {numbers[edge.target]}"
-        yield f"  {ends} [label={dot_label(edge.kind)}{style}{_dot_colour(edge.facts)}];"
+        label = f"label={dot_label(edge.kind)}{style}{colours[edge.facts.get('change')]}"
+        yield f"  {numbers[edge.source]} -> {numbers[edge.target]} [{label}];"
     yield "}"
-
-
-def _dot_colour(facts: Mapping[str, str]) -> str:
-    return {"added": ", color=green", "cut": ", color=red"}.get(facts.get("change", ""), "")
 
 
 def lineage_document(graph: LineageGraph, start: Iterable[str]) -> dict[str, object]:

@@ -91,5 +91,5 @@ def test_what_a_change_adds_and_cuts_is_shown(checkout: Path, feedctl: Feedctl) 
     )
     document = feedctl("lineage", "entity", "--against", "main", *JSON).document
     assert [each["facts"]["change"] for each in document["edges"]] == ["cut", "added"]
-    assert "linkStyle" in feedctl("lineage", "entity", "--against", "main", "--output", "mermaid").out
+    assert "added consumes" in feedctl("lineage", "entity", "--against", "main", "--output", "mermaid").out
     assert feedctl("lineage", "entity", "--against", "nowhere").code == 2
