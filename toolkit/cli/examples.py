@@ -91,6 +91,7 @@ EXAMPLES: Mapping[str, str] = {
     "dataset gc": "feedctl dataset gc --dry-run",
     "lineage": "feedctl lineage entity clicks",
     "lineage entity": "feedctl lineage entity clicks --down --output mermaid",
+    "lineage column": "feedctl lineage column web.clicks_by_country.clicks --up",
     "event": f"feedctl event emit s3://shop/prices --time {_T}",
     "event emit": f"feedctl event emit s3://shop/prices --time {_T} --id upload-4711",
     "event retract": f"feedctl event retract s3://shop/prices --time {_T}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,14 +64,9 @@ class WalkFlags(RepoFlags):
     form: Annotated[LineageFormat, typer.Option("--output", help="The format of the graph.")] = LineageFormat.TEXT
 
     @property
-    def goes_up(self) -> bool:
-        """True if what leads to the start is shown."""
-        return self.up or not self.down
-
-    @property
-    def goes_down(self) -> bool:
-        """True if what the start leads to is shown."""
-        return self.down or not self.up
+    def ways(self) -> tuple[bool, bool]:
+        """Return whether what leads to the start is shown, and what it leads to."""
+        return self.up or not self.down, self.down or not self.up
 
 
 @app.callback()
@@ -106,8 +102,8 @@ def show_entity(
 
     graphs = [_entity_graph(each, time) for each in _states(walk, against)]
     start = None if name is None else start_of(name, *graphs)
-    extent = {"up": walk.goes_up, "down": walk.goes_down}
-    parts = [neighbourhood(each, start, depth=walk.depth, limit=walk.limit, **extent) for each in graphs]
+    up, down = walk.ways
+    parts = [neighbourhood(each, start, up=up, down=down, depth=walk.depth, limit=walk.limit) for each in graphs]
     if against is None:
         _print(parts[0], [] if start is None else [start], walk)
     elif walk.form is LineageFormat.TEXT:
@@ -134,6 +130,30 @@ def _entity_graph(repository: Repository, time: str | None) -> LineageGraph:
     from toolkit.lineage.entity_lineage import entity_graph
 
     return entity_graph(repository, None if time is None else instant_of("--time", time))
+
+
+@app.command("column")
+@flat
+def show_column(
+    *,
+    column: Annotated[
+        str,
+        typer.Argument(metavar="DB.TABLE.COL", help="A column, also FEED.COL; of a table or feed alone all of them."),
+    ],
+    walk: WalkFlags,
+) -> None:
+    """Print the columns that a column is computed from, and those computed from it, by the SQL that has run."""
+    from toolkit.lineage.columns import column_graph
+
+    up, down = walk.ways
+    with walk.opened(writing=False) as (ledger, repository):
+        extent = partial(column_graph, up=up, down=down, depth=walk.depth, limit=walk.limit)
+        graph = ledger.read(lambda tx: extent(tx, repository, column))
+    named = {column.lower(), column}
+    start = [
+        each for each, found in graph.vertices.items() if not named.isdisjoint({found.name, *found.facts.values()})
+    ]
+    _print(graph, start, walk)
 
 
 def _print(graph: LineageGraph, start: Sequence[str], walk: WalkFlags) -> None:

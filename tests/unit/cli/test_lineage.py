@@ -9,6 +9,9 @@ import pytest
 
 from tests.unit.cli.running import Feedctl
 from tests.unit.config_source.checkouts import git
+from toolkit.ledger.column_lineage import ColumnRelation, LineageNode, StatementLineage, record
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.vocabulary import LineageRelationKind
 
 JSON = ("--output", "json")
 
@@ -93,3 +96,21 @@ def test_what_a_change_adds_and_cuts_is_shown(checkout: Path, feedctl: Feedctl) 
     assert [each["facts"]["change"] for each in document["edges"]] == ["cut", "added"]
     assert "added consumes" in feedctl("lineage", "entity", "--against", "main", "--output", "mermaid").out
     assert feedctl("lineage", "entity", "--against", "nowhere").code == 2
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_column_is_shown_with_what_it_is_computed_from(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    relation = ColumnRelation(
+        source=LineageNode(table="web.raw", column="amount"),
+        target=LineageNode(table="web.sums", column="total"),
+        kind=LineageRelationKind.AGGREGATE,
+    )
+    statement = StatementLineage.of("INSERT", "INSERT INTO web.sums SELECT SUM(amount) total FROM web.raw", [relation])
+    cli_ledger.write(lambda tx: record(tx, [statement]))
+    ran = feedctl("lineage", "column", "web.SUMS.total", "--up", "--depth", "1")
+    assert ran.code == 0
+    lines = [line.partition(" (")[0] for line in ran.out.splitlines()]
+    assert lines == ["column web.sums.total", "upstream", "  <- aggregate of column web.raw.amount", *lines[3:]]
+    document = feedctl("lineage", "column", "web.raw.amount", "--down", *JSON).document
+    assert (document["start"], document["nodes"][-1]["id"]) == (["column:web.raw.amount"], "column:web.sums.total")
+    assert feedctl("lineage", "column", "web.raw.nothing").code == 2
