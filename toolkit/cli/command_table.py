@@ -50,6 +50,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "metrics",
         "Print metrics of runs, SLAs, alerts and messages, write them to a file, or send them; exit code 1: no ledger.",
     ),
+    "page": CommandEntry(
+        "page",
+        "page",
+        "Write static pages of clusters, feeds, processes and validation results; only those that changed.",
+    ),
     "backfill": CommandEntry(
         "backfill",
         "backfill",

@@ -11,6 +11,7 @@ _JOB = "--process clicks_hourly_job --cluster primary"
 EXAMPLES: Mapping[str, str] = {
     "": "feedctl init my-feeds && cd my-feeds && feedctl lint",
     "status": "feedctl status --stale",
+    "page": "feedctl page --out /var/www/feeds --env prod",
     "metrics": "feedctl metrics --textfile /var/lib/node_exporter/textfile/feedctl.prom",
     "outbox": "feedctl outbox list",
     "outbox list": "feedctl outbox list --state dead --channel mail",

@@ -7,9 +7,10 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,13 +105,29 @@ class PageFolder:
         """Number of pages that are kept."""
         return len(self._current)
 
-    def keep(self, path: str, inputs: str) -> bool:
-        """Keep a page that was made from these inputs; return False if there is none, so that it has to be written."""
+    def keep(self, path: str, inputs: str, *below: str) -> bool:
+        """Keep a page that was made from these inputs; return False if there is none, so that it has to be written.
+
+        Args:
+            path: of the page.
+            inputs: digest of what it was made from.
+            below: folders, each with a slash at its end, of further pages that are made together with it.
+        """
         record = self._known.get(path)
-        if record is None or not inputs or record.inputs != inputs or not (self.path / path).is_file():
+        if record is None or not inputs or record.inputs != inputs:
             return False
-        self._current[path] = record
+        paths = [path, *(each for folder in below for each in self._by_folder.get(folder, ()))]
+        if not all((self.path / each).is_file() for each in paths):
+            return False
+        self._current.update((each, self._known[each]) for each in paths)
         return True
+
+    @cached_property
+    def _by_folder(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in self._known:
+            found.setdefault(path[: path.rfind("/") + 1], []).append(path)
+        return found
 
     def write(self, path: str, text: str, inputs: str = "") -> None:
         """Write a page, unless this text is there already.

@@ -1,9 +1,9 @@
-"""Templates of pages: each text is escaped, and what each page has in common is given by one class."""
+"""Content of pages as values, and the templates that turn it into HTML: each text is escaped."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,76 @@ class NoTemplates(InvalidInput):
 
     def __init__(self, *, extra: str) -> None:
         super().__init__(f"pages need the library jinja2, which is not installed: pip install 'feedctl[{extra}]'")
+
+
+class PageCell(NamedTuple):
+    """Text of a table or list, with the path that it links to and the class of its state; empty: none."""
+
+    text: object
+    path: str = ""
+    state: str = ""
+
+
+class GridCell(NamedTuple):
+    """Instance in a grid: its state, and all that is known of it in words."""
+
+    state: str
+    text: str
+
+    @property
+    def mark(self) -> str:
+        """Character that tells the state without its colour."""
+        return _MARKS.get(self.state, "?")
+
+
+_MARKS = {
+    **dict.fromkeys(("succeeded", "available"), "✓"),
+    **dict.fromkeys(("failed", "killed", "timed_out"), "✗"),
+    **dict.fromkeys(("waiting", "ready", "skipped", "suspended"), "·"),
+    **dict.fromkeys(("evicted", "retracted"), "-"),
+    **dict.fromkeys(("late", "missing", "empty"), "!"),
+    "updated": "↻",
+    "running": "▶",
+    "blocked": "■",
+    "unknown": "?",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageSection:
+    """Section of a page; it is left out if it has neither rows nor cells nor markup.
+
+    Attributes:
+        headings: of the columns of its table.
+        rows: of its table; the first column is a row's name.
+        grids: rows of cells, each with a label.
+        markup: HTML that was escaped by who made it, such as a drawing.
+        links: below it, as to older instances.
+        is_folded: shown only when the reader opens it.
+    """
+
+    heading: str
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[PageCell]] = ()
+    grids: Sequence[tuple[str, Sequence[GridCell]]] = ()
+    markup: str = ""
+    links: Sequence[PageCell] = ()
+    is_folded: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageView:
+    """Content of a page.
+
+    Attributes:
+        lead: paragraphs below the title.
+        facts: names with their values.
+    """
+
+    title: str
+    lead: Sequence[str] = ()
+    facts: Sequence[tuple[str, Sequence[PageCell]]] = ()
+    sections: Sequence[PageSection] = ()
 
 
 class NavigationLink(NamedTuple):

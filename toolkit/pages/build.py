@@ -1,0 +1,149 @@
+"""All pages of an installation: those whose inputs have changed are rendered, the others are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from toolkit.entities import Feed, Process
+from toolkit.entities.repository import Repository
+from toolkit.ledger.database import Ledger
+from toolkit.ledger.entity_history import history_marks, instance_attempts, instance_events
+from toolkit.ledger.open_alerts import OpenAlert, open_alerts
+from toolkit.management.locations import chosen_clusters
+from toolkit.management.overview import Overview, OverviewRow
+from toolkit.management.situation import Situation, situation
+from toolkit.pages.entity_page import EntityHistory, entity_pages, newest_due, path_of
+from toolkit.pages.folder import PageFolder, page_name
+from toolkit.pages.overview_page import EntitySummary, list_views, overview_view
+from toolkit.pages.templating import NavigationLink, PageTemplates, PageView, assets
+from toolkit.rendering.overview import overview_rows
+
+NAVIGATION = (
+    NavigationLink("index.html", "Overview"),
+    NavigationLink("lists/feeds.html", "Feeds"),
+    NavigationLink("lists/processes.html", "Processes"),
+)
+_LISTED = 50
+"""Rows of each list of the overview."""
+_INDEX = "search-index.js"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BuiltPages:
+    """Number of pages that there are, were written and were removed."""
+
+    pages: int
+    written: int
+    removed: int
+
+
+def build_pages(ledger: Ledger, repository: Repository, out: Path, *, site: str, snapshot: str) -> BuiltPages:
+    """Write the pages of an installation to a folder.
+
+    Args:
+        ledger: of the runs.
+        repository: all entities.
+        out: the folder.
+        site: name of the config repo.
+        snapshot: that it was read from, in words.
+
+    Raises:
+        FolderTaken: the folder has files of others.
+        PagesNotWritten: the folder cannot be written.
+        NoTemplates: Jinja is not installed.
+        LedgerUnavailable: the ledger cannot be read now.
+    """
+    templates = PageTemplates(site=site, navigation=NAVIGATION)
+    with PageFolder.opened(out) as folder:
+        builder = _Builder(ledger=ledger, repository=repository, templates=templates, folder=folder)
+        builder.build(situation(ledger, repository, limit=_LISTED), snapshot)
+    return BuiltPages(pages=folder.pages, written=folder.written, removed=folder.removed)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Builder:
+    ledger: Ledger
+    repository: Repository
+    templates: PageTemplates
+    folder: PageFolder
+
+    def build(self, found: Situation, snapshot: str) -> None:
+        alerts = self.ledger.read(open_alerts)
+        summaries = list(self._summaries(found.overview, alerts))
+        for path, text in assets():
+            self.folder.write(path, text)
+        self.folder.write(_INDEX, self._search_index(summaries))
+        marks = self.ledger.read(history_marks)
+        for each in summaries:
+            self._entity(each, found.overview, marks.get(each.entity.name, ""))
+        self._write("index.html", overview_view(self.repository, found, snapshot, summaries))
+        for path, view in list_views(self.repository, summaries):
+            self._write(path, view)
+
+    def _summaries(self, overview: Overview, alerts: Sequence[OpenAlert]) -> Iterator[EntitySummary]:
+        rows, open_of = dict[str, list[OverviewRow]](), dict[str, list[OpenAlert]]()
+        for row in overview.rows:
+            rows.setdefault(row.entity, []).append(row)
+        for alert in alerts:
+            open_of.setdefault(alert.entity, []).append(alert)
+        for each in self.repository.entities():
+            if isinstance(each, Feed | Process):
+                yield EntitySummary(entity=each, rows=rows.get(each.name, ()), alerts=open_of.get(each.name, ()))
+
+    def _entity(self, summary: EntitySummary, overview: Overview, mark: str) -> None:
+        """Write the pages of an entity, unless they were made from the same."""
+        entity = summary.entity
+        actions = list(overview_rows(replace(overview, rows=tuple(summary.rows))))
+        clusters = chosen_clusters(self.repository, entity, ())
+        due = tuple(newest_due(entity, clusters, overview.at))
+        made_from = (self.templates.digest, _definition_digest(self.repository, entity.name), mark)
+        inputs = _digest(json.dumps([*made_from, actions, due, [repr(each) for each in summary.alerts]]))
+        below = f"{entity.KIND.folder}/{page_name(entity.name)}/"
+        if self.folder.keep(path_of(entity), inputs, below):
+            return
+        history = self.ledger.read(
+            lambda tx: EntityHistory(
+                attempts=instance_attempts(tx, entity.name),
+                events=instance_events(tx, entity.name) if isinstance(entity, Feed) else (),
+                alerts=summary.alerts,
+                due=due,
+            )
+        )
+        for path, view in entity_pages(self.repository, entity, history, actions):
+            self._write(path, view, inputs)
+
+    def _write(self, path: str, view: PageView, inputs: str = "") -> None:
+        self.folder.write(path, self.templates.render("sections.html", path, {"view": view}), inputs)
+
+    def _search_index(self, summaries: Sequence[EntitySummary]) -> str:
+        rows = [
+            [each.entity.KIND, each.entity.name, path_of(each.entity), _searched(each.entity)] for each in summaries
+        ]
+        return f"window.feedctlIndex = {json.dumps(rows)};\n"
+
+
+def _searched(entity: Feed | Process) -> str:
+    named = entity.groups if isinstance(entity, Feed) else (*entity.pipelines, entity.domain or "")
+    tags = (f"{key}={value}" for key, value in entity.tags.items())
+    return " ".join([entity.name, entity.owner or "", *named, *tags, entity.description or ""]).lower()
+
+
+def _definition_digest(repository: Repository, name: str) -> str:
+    """Return the digest of the files that an entity is merged from, as its page shows the line of each value."""
+    layers = repository.entries[name].layers
+    return _digest(repr([(each.file, each.prefix, _digest_of(each.data)) for each in layers]))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=16)
+def _digest_of(data: bytes) -> str:
+    """Return the digest of a file; cached for the files that many entities share."""
+    return hashlib.sha256(data).hexdigest()
