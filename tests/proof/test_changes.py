@@ -72,6 +72,7 @@ REMOVES_ITS_OWN_FILES = {
     "toolkit/quality/spark_validation.py": "a temporary directory with question and answer",
     "toolkit/cli/export_files.py": "an export that was not finished",
     "toolkit/config_source/entity_cache.py": "the user's cache",
+    "toolkit/lineage/spool.py": "a spool of events that was sent",
     "toolkit/migration/new_files.py": "a config repo that was not finished",
     "toolkit/plain_files.py": "a file beside the one that it replaces",
     "toolkit/programs/log_folder.py": "folders of logs",

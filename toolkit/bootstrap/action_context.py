@@ -23,6 +23,7 @@ from toolkit.bootstrap.config import RepoRequest, load_entities, open_config
 from toolkit.bootstrap.envelopes import Enveloped, opened_envelope
 from toolkit.bootstrap.ledger_use import FirstWrite, LedgerHolds, LedgerUse, ledger_in_use
 from toolkit.bootstrap.ledgers import audit_place
+from toolkit.bootstrap.lineage_events import LineageEvents
 from toolkit.bootstrap.messages import MessageContent, Messages
 from toolkit.bootstrap.quality import suite_validator
 from toolkit.bootstrap.storages import StoreChoice
@@ -281,8 +282,8 @@ def _ran(
     return slots.run(request, wired.targets.settled)
 
 
-def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Messages[T]:
-    return Messages(
+def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> LineageEvents:
+    messages = Messages(
         repository=context.repository,
         ledger=context.use.ledger,
         content=wired.content,
@@ -290,6 +291,7 @@ def _messages(wired: Wired[T, I, D], context: ActionContext, clock: Clock) -> Me
         clock=clock,
         variables=context.variables,
     )
+    return LineageEvents(action=wired.action.name, snapshot=context.snapshot, messages=messages)
 
 
 def opened_context(

@@ -239,6 +239,15 @@ def quality_folder(snapshot: Snapshot, settings: RepoSettings, variables: Variab
     return folder
 
 
+def spool_file(snapshot: Snapshot, settings: RepoSettings, variables: Variables) -> Path:
+    """Return where events wait: beside a SQLite ledger, else beside the audit file; errors as of `audit_place`."""
+    beside = _beside_ledger(snapshot, settings, variables) or audit_place(snapshot, settings, variables).file
+    file = beside.with_name("openlineage")
+    for end in ("", ".1", ".sent", ".jsonl"):
+        _refuse_given(snapshot, file.with_name(f"{file.name}{end}"))
+    return file
+
+
 def state_folder(variables: Variables) -> Path:
     """The user's folder for what feedctl keeps (XDG Base Directory, XDG_STATE_HOME); a relative one does not count."""
     configured = Path(variables.get("XDG_STATE_HOME", ""))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from toolkit.el import Frequency, Unit
 from toolkit.entities.documents import Document
+from toolkit.entities.lineage import LineageSettings
 from toolkit.entities.monitoring import Monitoring
 from toolkit.entities.trigger import Dataset
 from toolkit.entities.values import Properties
@@ -84,6 +85,7 @@ class RepoSettings:
         shared_sessions: names of processes, in groups whose steps of SQL use the same Spark applications.
         allowed_domains: of mail addresses; empty: all.
         monitoring: of `feedctl monitor`, alerts and messages.
+        lineage: of columns, and of events for other tools.
     """
 
     name: str | None = None
@@ -109,6 +111,7 @@ class RepoSettings:
     shared_sessions: tuple[tuple[str, ...], ...] = ()
     allowed_domains: tuple[str, ...] = ()
     monitoring: Monitoring = field(default_factory=Monitoring)
+    lineage: LineageSettings = field(default_factory=LineageSettings)
 
     def session_owner(self, process: str) -> str | None:
         """Return the first process of the group that a process is in; None: it is in none."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from toolkit.entities.checks.datasets import dataset_findings
+from toolkit.entities.checks.lineage import lineage_findings
 from toolkit.entities.checks.monitoring import monitoring_findings
 from toolkit.entities.checks.shared_sessions import session_findings
 from toolkit.entities.documents import Document, Value
@@ -137,6 +138,7 @@ def _own_findings(settings: RepoSettings, files: Iterable[str]) -> Iterator[Viol
     named = files if settings.monitoring.channels else ()  # channels alone name clusters, and a repo has many files
     clusters = {entity_name(file) for file in named if entity_kind(file) is Kind.CLUSTER}
     yield from monitoring_findings(settings.monitoring, clusters)
+    yield from lineage_findings(settings)
     if settings.shared_sessions:
         processes = {entity_name(file) for file in files if entity_kind(file) is Kind.PROCESS}
         yield from session_findings(settings.shared_sessions, processes)

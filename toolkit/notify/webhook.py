@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import io
 import re
-import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
-from http.cookiejar import DefaultCookiePolicy
+from http.client import HTTPException
 from urllib.parse import unquote
 
-import requests
-from requests.adapters import HTTPAdapter
 from requests.exceptions import RequestException
 from typing_extensions import override
-from urllib3.connectionpool import ConnectionPool, HTTPConnectionPool
 from urllib3.exceptions import HTTPError
 
 from toolkit.entities.monitoring import WebhookFormat
 from toolkit.entities.monitoring_formats import webhook_host
-from toolkit.notify.answers import AnswerStream
 from toolkit.notify.channel import Channel, ChannelSession, ChannelUnavailable, MessageRefused, visible
+from toolkit.notify.limited_http import REFUSALS, cause_of, limited_session
 from toolkit.notify.message import Message
 from toolkit.notify.webhook_formats import body_of
 
@@ -34,8 +28,6 @@ _LONGEST_READ = 1_000
 _SEPARATORS = re.compile(r"[/?&=]")
 _SHORTEST_KEY = 6
 """Parts of a URL that are shorter are no keys; without them a text could not be read."""
-_REFUSALS = frozenset({400, 409, 411, 413, 414, 415, 422, 431})
-"""Answers that are about this message: it would not be taken later either. All others are about the server."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,10 +64,7 @@ class WebhookSession(ChannelSession):
     """
 
     def __init__(self, webhook: Webhook) -> None:
-        self._webhook, self._requests = webhook, requests.Session()
-        self._requests.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
-        for scheme in ("http://", "https://"):
-            self._requests.mount(scheme, _LimitedAdapter())
+        self._webhook, self._requests = webhook, limited_session(lambda: ANSWER_SECONDS)
 
     @override
     def send(self, message: Message, recipient: str) -> None:
@@ -93,18 +82,17 @@ class WebhookSession(ChannelSession):
                 timeout=(CONNECT_SECONDS, ANSWER_SECONDS),
                 allow_redirects=False,
                 stream=True,
-                auth=_no_login,
             ) as response:
                 status = response.status_code
                 answer = response.raw.read(_LONGEST_READ, decode_content=False)  # a connection is used again after it
         except (RequestException, HTTPError, HTTPException, OSError, ValueError) as error:
-            raise ChannelUnavailable(why=self._visible(_cause(error))) from error
+            raise ChannelUnavailable(why=self._visible(cause_of(error))) from error
         if status // 100 == 2:  # noqa: PLR2004 - a class of HTTP
             return
         if status // 100 == 3:  # noqa: PLR2004 - a class of HTTP
             raise ChannelUnavailable(why=f"the server answered {status}; redirects are not followed: correct the URL")
         why = f"the server answered {status} {self._visible(answer.decode(errors='replace').strip())}".rstrip()
-        raise MessageRefused(why=why) if status in _REFUSALS else ChannelUnavailable(why=why)
+        raise MessageRefused(why=why) if status in REFUSALS else ChannelUnavailable(why=why)
 
     @override
     def close(self) -> None:
@@ -116,36 +104,6 @@ class WebhookSession(ChannelSession):
         parts = _SEPARATORS.split(url.partition("://")[2])[1:]
         long = {each for part in parts for each in (part, unquote(part)) if len(each) >= _SHORTEST_KEY}
         return visible(answer, (self._webhook.secret, url, *sorted(long, key=len, reverse=True))) if answer else ""
-
-
-class _LimitedResponse(HTTPResponse):
-    """Answer that has an end, in time and size."""
-
-    def __init__(
-        self, sock: socket.socket, debuglevel: int = 0, method: str | None = None, url: str | None = None
-    ) -> None:
-        super().__init__(sock, debuglevel, method, url)
-        self.fp.close()
-        self.fp = io.BufferedReader(AnswerStream(sock, lambda: ANSWER_SECONDS))
-
-
-class _LimitedAdapter(HTTPAdapter):
-    """Connections whose answers have an end, to servers and to proxies."""
-
-    @override
-    def get_connection_with_tls_context(
-        self,
-        request: requests.PreparedRequest,
-        verify: bool | str | None,
-        proxies: Mapping[str, str] | None = None,
-        cert: tuple[str, str] | str | None = None,
-    ) -> ConnectionPool:
-        pool = super().get_connection_with_tls_context(request, verify, proxies, cert)
-        if isinstance(pool, HTTPConnectionPool):
-            own = pool.ConnectionCls
-            if getattr(own, "response_class", None) is not _LimitedResponse:
-                pool.ConnectionCls = type(own.__name__, (own,), {"response_class": _LimitedResponse})
-        return pool
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -161,19 +119,3 @@ def _headers(webhook: Webhook, message: Message, body: bytes) -> dict[str, str]:
         if webhook.secret:
             headers["X-Feedctl-Signature"] = f"sha256={signature(webhook.secret, timestamp, body)}"
     return headers
-
-
-def _no_login(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Keep the login of a `.netrc` out of requests: the config repo chooses the host."""
-    return request
-
-
-def _cause(error: Exception) -> object:
-    """Return the text of the innermost error, which has no URL."""
-    inner: BaseException = error
-    while True:
-        reason = getattr(inner, "reason", None)
-        below = reason if isinstance(reason, BaseException) else inner.__cause__ or inner.__context__
-        if below is None:
-            return str(inner) or type(inner).__name__
-        inner = below

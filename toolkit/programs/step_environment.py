@@ -19,7 +19,7 @@ WITHHELD_VARIABLE = "FEEDCTL_LEDGER_WITHHELD"
 _LEDGER = "FEEDCTL_LEDGER"
 _BY_NAME_ALONE = (
     *("FEEDCTL_LEDGER", "FEEDCTL_BROKER_", "FEEDCTL_CATALOG_", "FEEDCTL_KAFKA_", "FEEDCTL_MAIL_", "FEEDCTL_WEBHOOK_"),
-    OFFERED,
+    *("FEEDCTL_OPENLINEAGE_", OFFERED),
 )
 """A pattern of the operator's list does not mean these; their whole names do."""
 _PASSED = frozenset(

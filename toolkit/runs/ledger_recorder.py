@@ -104,6 +104,8 @@ class LedgerRecorder(Recorder):
             if step.settled:
                 self._write(lambda tx: self._record(tx, run, step.without_next))
             raise
+        if step.intended:
+            self.ends.works(run)
 
     @override
     def let_others_work(self, run: RecordedRun) -> None:

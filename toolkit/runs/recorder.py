@@ -72,7 +72,11 @@ class RunOutcome:
 
 
 class RunEnds(Protocol):
-    """Receiver of the ends of runs; called from any thread, it may neither fail nor take time."""
+    """Receiver of what becomes of runs; called from any thread, it may neither fail nor take time."""
+
+    def works(self, run: RecordedRun) -> None:
+        """Take note that effects of a run are about to begin, as for each of its batches."""
+        del run
 
     def writes(self, run: RecordedRun, outcome: RunOutcome) -> Sequence[LedgerWrite]:
         """Return what else the ledger keeps of the end of a run, in the same transaction.
@@ -214,8 +218,7 @@ class Recorder(Protocol):
 
         Raises:
             LedgerLost: the ledger cannot be used any more; nothing was written.
-            Stopped: another run has taken over, or a write of what comes next refuses it; nothing of that was written,
-                and it must not begin.
+            Stopped: another run has taken over, or a write of what comes next refuses it, and that must not begin.
         """
         ...
 

@@ -1,0 +1,85 @@
+"""Facts of one run for events about it: what it read and wrote, and what validations found in that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import sqlalchemy as sa
+
+from toolkit.ledger import validations
+from toolkit.ledger.database import Transaction
+from toolkit.ledger.runs import queries
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.tables import input_fingerprint, lineage_edge, verdict
+from toolkit.ledger.validations import StoredFinding
+from toolkit.ledger.vocabulary import LineageDirection, RunStatus
+
+
+class ReportedInstance(NamedTuple):
+    """Instance of a feed that a run read or wrote."""
+
+    feed: str
+    cluster: str
+    instance_key: str
+    uri: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunReport:
+    """Facts of a run.
+
+    Attributes:
+        status: None: the run is not recorded.
+        reads: instances that it read: all of them once it has succeeded, and those with a fingerprint before.
+        writes: instances that it wrote; empty until it has succeeded.
+        findings: of its validations, by feed and cluster.
+    """
+
+    status: RunStatus | None = None
+    reads: Sequence[ReportedInstance] = ()
+    writes: Sequence[ReportedInstance] = ()
+    findings: Mapping[tuple[str, str], Sequence[StoredFinding]] = field(default_factory=dict)
+
+
+NO_REPORT = RunReport()
+
+
+def run_report(tx: Transaction, run_id: int) -> RunReport:
+    """Return the facts of a run.
+
+    Raises:
+        UnknownRun: there is no run of this number.
+    """
+    found, of = queries.get(tx, run_id), input_fingerprint.c
+    read = sa.select(of.feed, of.cluster, of.instance_key, of.uri, of.digest).where(of.run_id == run_id)
+    return RunReport(
+        status=found.status,
+        reads=_edges(tx, run_id, LineageDirection.INPUT) or [ReportedInstance(*each) for each in tx.execute(read)],
+        writes=_edges(tx, run_id, LineageDirection.OUTPUT),
+        findings=_findings(tx, found),
+    )
+
+
+def _edges(tx: Transaction, run_id: int, direction: LineageDirection) -> list[ReportedInstance]:
+    of = lineage_edge.c
+    wanted = sa.select(of.feed, of.cluster, of.instance_key, of.uri, of.fingerprint)
+    return [
+        ReportedInstance(*each) for each in tx.execute(wanted.where(of.run_id == run_id, of.direction == direction))
+    ]
+
+
+def _findings(tx: Transaction, found: Run) -> dict[tuple[str, str], list[StoredFinding]]:
+    """Return the findings of a run; results are found by their time, which has an index."""
+    of_run = sa.select(verdict.c.verdict_id, verdict.c.feed, verdict.c.cluster)
+    since = verdict.c.recorded_at >= (found.started_at or found.created_at)
+    pairs = {
+        number: (feed, where)
+        for number, feed, where in tx.execute(of_run.where(since, verdict.c.run_id == found.run_id))
+    }
+    by_pair: dict[tuple[str, str], list[StoredFinding]] = {}
+    for number, findings in validations.findings_of(tx, list(pairs)).items():
+        by_pair.setdefault(pairs[number], []).extend(findings)
+    return by_pair
