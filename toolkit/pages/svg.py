@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from toolkit.lineage.graph import EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
+from toolkit.lineage.graph import EdgeKind, LineageGraph, Vertex, VertexKind
 from toolkit.pages.layout import Box, layered
 from toolkit.printable import on_one_line
 
@@ -29,57 +28,41 @@ _STATE = re.compile(r"[a-z][a-z-]{0,30}")
 _ROUND = frozenset({VertexKind.PROCESS, VertexKind.RUN, VertexKind.FUNCTION})
 
 
-class _Card(NamedTuple):
-    """Box of a vertex: its own lines, and one for each column of a table."""
-
-    vertex: Vertex
-    lines: tuple[str, ...]
-    rows: tuple[Vertex, ...]
-
-    @property
-    def size(self) -> tuple[float, float]:
-        texts = [*self.lines, *(_cut(each.name, _LONGEST_LABEL) for each in self.rows)]
-        return max(map(_columns, texts)) * _CHARACTER + 2 * _PADDING, _LINE * len(texts) + _PADDING
-
-    def ports(self, box: Box) -> Iterator[tuple[str, Box]]:
-        """Yield the ids of the card with the boxes that their lines begin and end at."""
-        yield self.vertex.vertex_id, box
-        for number, column in enumerate(self.rows, len(self.lines)):
-            yield column.vertex_id, Box(box.x, box.y + _PADDING / 2 + number * _LINE, box.width, _LINE)
-
-
 def graph_figure(
     graph: LineageGraph, *, title: str, href: Callable[[Vertex], str | None] = lambda _: None, focus: str = ""
 ) -> str:
     """Return a `<figure>` for a page: the drawing, and a caption that says what a limit left out.
 
     Args:
-        graph: edges of any kind; columns are drawn as lines of the table that they are part of.
+        graph: edges of any kind; a column is drawn as a line of the table that its facts name.
         title: of the drawing, for readers that do not see it.
         href: returns the address of a vertex's page, relative to this page; None: it has none.
         focus: id of the vertex that the page is about.
     """
-    title, cards = _cut(title, _LONGEST_TITLE), {each.vertex.vertex_id: each for each in _cards(graph)}
-    card_of = {each.vertex_id: key for key, card in cards.items() for each in (card.vertex, *card.rows)}
-    edges = [each for each in graph.edges if not _is_row(graph, each)]
-    ends = [(card_of[each.source], card_of[each.target]) for each in edges]
-    layout = layered({key: card.size for key, card in cards.items()}, ends)
-    drawing = _Drawing(href, focus, {vertex_id: f"v{number}" for number, vertex_id in enumerate(graph.vertices)})
+    vertices = {_card_of(each): _table_of(each) for each in graph.vertices.values()} | dict(graph.vertices)
+    card_of = {key: _card_of(each) for key, each in vertices.items()}
+    cards = {key: _Card(vertices[key], []) for key in card_of.values()}
+    for key, table in card_of.items():
+        if key != table:
+            cards[table].columns.append(vertices[key])
+    kinds = sorted({(each.source, each.target, each.kind) for each in graph.edges})
+    edges = [(a, b, kind) for a, b, kind in kinds if a == b or not card_of[a] == card_of[b] in {a, b}]
+    layout = layered({key: card.size for key, card in cards.items()}, [(card_of[a], card_of[b]) for a, b, _ in edges])
+    title, drawing = (
+        _cut(title, _LONGEST_TITLE),
+        _Drawing(vertices, {key: f"v{n}" for n, key in enumerate(vertices)}, href, focus),
+    )
     figure = Element("figure", {"class": "graph"})
     frame = SubElement(figure, "div", {"class": "graph-frame", "tabindex": "0", "role": "region", "aria-label": title})
     whole = Box(-_MARGIN, -_MARGIN, layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN)
     sides = {"viewBox": " ".join(map("{:g}".format, whole)), "width": f"{whole.width:g}", "height": f"{whole.height:g}"}
-    about = {"data-focus": drawing.ids[focus]} if focus in drawing.ids else {}
+    about = {"data-focus": drawing.ids[focus]} if focus in vertices else {}
     svg = SubElement(frame, "svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "group", **sides, **about})
     SubElement(svg, "title").text = title
     SubElement(svg, "desc").text = f"{len(cards)} boxes and {len(edges)} lines; data flows from left to right."
-    ports = {vertex_id: port for key, card in cards.items() for vertex_id, port in card.ports(layout.boxes[key])}
-    for each, pair in zip(edges, ends, strict=True):
-        data = {"data-from": drawing.ids[each.source], "data-to": drawing.ids[each.target]}
-        path = _path(ports[each.source], ports[each.target], layout.bends.get(pair, ()))
-        line = SubElement(svg, "path", {"class": f"edge {each.kind}", "d": path, **data})
-        says = f"{graph.vertices[each.source].name} {each.kind} {graph.vertices[each.target].name}"
-        SubElement(line, "title").text = _cut(says, _LONGEST_TITLE)
+    places = {key: place for each, card in cards.items() for key, place in card.places(layout.boxes[each])}
+    for a, b, kind in edges:
+        drawing.add_edge(svg, a, b, kind, _path(places[a], places[b], layout.bends.get((card_of[a], card_of[b]), ())))
     for key, card in cards.items():
         drawing.add_card(svg, card, layout.boxes[key])
     if graph.cut_at:
@@ -88,37 +71,64 @@ def graph_figure(
     return tostring(figure, encoding="unicode")
 
 
-def _is_row(graph: LineageGraph, edge: LineageEdge) -> bool:
-    return edge.kind is EdgeKind.PART_OF and graph.vertices[edge.source].kind is VertexKind.COLUMN
+def _table_of(vertex: Vertex) -> Vertex:
+    """Return the table of a column, which need not be in the graph; any other vertex is returned as it is."""
+    table = vertex.facts.get("table") if vertex.kind is VertexKind.COLUMN else None
+    return Vertex(vertex_id=f"table:{table}", kind=VertexKind.TABLE, name=table) if table else vertex
 
 
-def _cards(graph: LineageGraph) -> Iterator[_Card]:
-    rows: dict[str, list[Vertex]] = defaultdict(list)
-    for each in graph.edges:
-        if _is_row(graph, each):
-            rows[each.target].append(graph.vertices[each.source])
-    within = {each.vertex_id for columns in rows.values() for each in columns}
-    for vertex_id, vertex in graph.vertices.items():
-        if vertex_id not in within:
-            facts = " ".join(vertex.facts[name] for name in _SHOWN_FACTS if vertex.facts.get(name))
-            lines = tuple(_cut(each, _LONGEST_LABEL) for each in (vertex.name, facts) if each)
-            yield _Card(vertex, lines or (vertex.kind,), tuple(rows.get(vertex_id, ())))
+def _card_of(vertex: Vertex) -> str:
+    return _table_of(vertex).vertex_id
+
+
+class _Card(NamedTuple):
+    """Box of a vertex: its own lines, and one for each column of a table."""
+
+    vertex: Vertex
+    columns: list[Vertex]
+
+    @property
+    def lines(self) -> Sequence[str]:
+        facts = " ".join(self.vertex.facts[name] for name in _SHOWN_FACTS if self.vertex.facts.get(name))
+        return [_cut(text, _LONGEST_LABEL) for text in (self.vertex.name or str(self.vertex.kind), facts) if text]
+
+    @property
+    def rows(self) -> Sequence[str]:
+        return [_cut(each.name.removeprefix(f"{self.vertex.name}."), _LONGEST_LABEL) for each in self.columns]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        texts = [*self.lines, *self.rows]
+        wide = max(sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text) for text in texts)
+        return wide * _CHARACTER + 2 * _PADDING, _LINE * len(texts) + _PADDING
+
+    def places(self, box: Box) -> Iterator[tuple[str, Box]]:
+        """Yield the id and box of the vertex, and of its columns: lines of the drawing begin and end there."""
+        yield self.vertex.vertex_id, box
+        for number, column in enumerate(self.columns, len(self.lines)):
+            yield column.vertex_id, Box(box.x, box.y + _PADDING / 2 + number * _LINE, box.width, _LINE)
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
     """Elements of one drawing; `ids` has the short id of each vertex."""
 
+    vertices: Mapping[str, Vertex]
+    ids: Mapping[str, str]
     href: Callable[[Vertex], str | None]
     focus: str
-    ids: Mapping[str, str]
+
+    def add_edge(self, svg: Element, source: str, target: str, kind: EdgeKind, path: str) -> None:
+        data = {"data-from": self.ids[source], "data-to": self.ids[target]}
+        line = SubElement(svg, "path", {"class": f"edge {kind}", "d": path, **data})
+        text = f"{self.vertices[source].name} {kind} {self.vertices[target].name}"
+        SubElement(line, "title").text = _cut(text, _LONGEST_TITLE)
 
     def add_card(self, svg: Element, card: _Card, box: Box) -> None:
         group = SubElement(svg, "g", {"class": "card"})
-        ports = [port for _, port in card.ports(box)]
         self._add_vertex(group, card.vertex, box, card.lines, box.height / 2 if card.vertex.kind in _ROUND else 4)
-        for column, port in zip(card.rows, ports[1:], strict=True):
-            self._add_vertex(group, column, port, (_cut(column.name, _LONGEST_LABEL),), 0)
+        for (key, place), label in zip([*card.places(box)][1:], card.rows, strict=True):
+            self._add_vertex(group, self.vertices[key], place, [label], 0)
 
     def _add_vertex(self, group: Element, vertex: Vertex, box: Box, lines: Sequence[str], radius: float) -> None:
         """Add the element of a vertex; its name is a link if it has a page, and the rest of the box is not."""
@@ -138,30 +148,23 @@ class _Drawing:
 
 
 def _path(source: Box, target: Box, bends: Sequence[tuple[float, float]]) -> str:
-    """Return the data of a smooth line with an arrow head; one against the flow leaves and enters at the other side."""
-    sign = -1 if source.x >= target.x else 1
-    start = (source.x + source.width * (sign > 0 or source.x == target.x), source.y + source.height / 2)
-    end = (target.x + target.width * (sign < 0), target.y + target.height / 2)
-    if source.x == target.x:  # a loop, or two rows of one table: round the right side
-        end = (end[0], end[1] + 4 * (source == target))
-        out = max(start[0], end[0]) + 34
-        curve = f" C{out:g} {start[1]:g} {out:g} {end[1]:g} {end[0]:g} {end[1]:g}"
-    else:
-        curve = "".join(
-            f" C{(x1 + x2) / 2:g} {y1:g} {(x1 + x2) / 2:g} {y2:g} {x2:g} {y2:g}"
-            for (x1, y1), (x2, y2) in pairwise([start, *bends, end])
-        )
-    back = end[0] - sign * 7
-    head = f" M{back:g} {end[1] - 3.5:g} L{end[0]:g} {end[1]:g} L{back:g} {end[1] + 3.5:g}"
-    return f"M{start[0]:g} {start[1]:g}{curve}{head}"
+    """Return the data of a smooth line with an arrow head; one against the flow leaves and enters at the other side.
+
+    A loop, and a line between two columns of one table, goes round the right side.
+    """
+    sign = 1 if source.x < target.x else -1
+    x, y = source.x + source.width * (source.x <= target.x), source.y + source.height / 2
+    end_x, end_y = target.x + target.width * (sign < 0), target.y + target.height / 2 + 4 * (source == target)
+    far = max(x, end_x) + 34 if source.x == target.x else None
+    curve = "".join(
+        f" C{far or (x1 + x2) / 2:g} {y1:g} {far or (x1 + x2) / 2:g} {y2:g} {x2:g} {y2:g}"
+        for (x1, y1), (x2, y2) in pairwise([(x, y), *bends, (end_x, end_y)])
+    )
+    back = end_x - sign * 7
+    return f"M{x:g} {y:g}{curve} M{back:g} {end_y - 3.5:g} L{end_x:g} {end_y:g} L{back:g} {end_y + 3.5:g}"
 
 
 def _cut(text: str, longest: int) -> str:
     """Return a text on one line, of so many characters at most."""
     shown = on_one_line(text[: longest + 1])
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
-
-
-def _columns(text: str) -> int:
-    """Return the width of a text in narrow characters."""
-    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)

@@ -116,24 +116,24 @@ def test_an_edge_names_its_ends_and_its_kind() -> None:
 
 
 def test_columns_are_lines_of_their_table_and_edges_end_at_them() -> None:
-    tables = [Vertex(vertex_id=f"table:{name}", kind=VertexKind.TABLE, name=name) for name in ("in", "out")]
+    table = Vertex(vertex_id="table:db.in", kind=VertexKind.TABLE, name="db.in")
     columns = [
-        Vertex(vertex_id=f"column:{table.name}.{name}", kind=VertexKind.COLUMN, name=name)
-        for table in tables
+        Vertex(vertex_id=f"column:{each}.{name}", kind=VertexKind.COLUMN, name=f"{each}.{name}", facts={"table": each})
+        for each in ("db.in", "db.out")
         for name in "abc"
     ]
-    parts = [edge(each, tables[number // 3], EdgeKind.PART_OF) for number, each in enumerate(columns)]
-    graph = LineageGraph.of([*tables, *columns], [*parts, edge(columns[2], columns[3], EdgeKind.DIRECT)])
+    parts = [edge(table, each, EdgeKind.CONDITION) for each in columns[:3]]
+    graph = LineageGraph.of([table, *columns], [*parts, edge(columns[2], columns[3], EdgeKind.DIRECT)])
     figure = read(graph_figure(graph, title="t"))
     cards = [each for each in figure.iter(f"{SVG}g") if each.get("class") == "card"]
     assert [[text.text for text in card.iter(f"{SVG}text")] for card in cards] == [
-        ["in", "a", "b", "c"],
-        ["out", "a", "b", "c"],
+        ["db.in", "a", "b", "c"],
+        ["db.out", "a", "b", "c"],
     ]
-    line = next(figure.iter(f"{SVG}path")).get("d", "")
+    (line,) = (each.get("d", "") for each in figure.iter(f"{SVG}path"))
     (_, first), (_, last) = re.findall(r"([\d.-]+) ([\d.-]+)(?= C| M)", line)
     rows = {name: each.find(f"{SVG}rect") for name, each in vertices(figure).items()}
-    for name, y in (("column c", first), ("column a", last)):
+    for name, y in (("column db.in.c; table: db.in", first), ("column db.out.a; table: db.out", last)):
         row = rows[name]
         assert row is not None
         assert float(row.get("y", 0)) < float(y) < float(row.get("y", 0)) + float(row.get("height", 0)), name
