@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
+from typing import TypeAlias
+
+_Nearby: TypeAlias = Mapping[str, Sequence[str]]
 
 
 class VertexKind(StrEnum):
@@ -103,7 +107,7 @@ class LineageEdge:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LineageGraph:
     """Vertices and edges; each end of an edge is a vertex of the graph.
 
@@ -144,13 +148,13 @@ class LineageGraph:
         """
         begun = [each for each in start if each in self.vertices]
         kept, cut = set(begun), set[str]()
-        for follows, nearby in ((up, self._neighbours(begun, up=True)), (down, self._neighbours(begun, up=False))):
+        for follows, nearby in ((up, self._sources), (down, self._targets)):
             if follows:
-                cut |= _reach(begun, nearby, kept, depth=depth, limit=limit)
-        flows = [each for each in self.edges if each.kind in FLOWS and each.source in kept and each.target in kept]
-        described = [each for each in self.edges if each.kind not in FLOWS and each.source in kept]
-        kept |= {each.target for each in described}
-        return LineageGraph.of((self.vertices[each] for each in kept), [*flows, *described], (*self.cut_at, *cut))
+                cut |= self._reach(begun, nearby, kept, depth=depth, limit=limit)
+        leaving = [each for here in kept for each in self._leaving.get(here, ())]
+        found = [each for each in leaving if each.kind not in FLOWS or each.target in kept]
+        kept |= {each.target for each in found}
+        return LineageGraph.of((self.vertices[each] for each in kept), found, (*self.cut_at, *cut))
 
     def only(self, kinds: Collection[VertexKind]) -> LineageGraph:
         """Return the vertices of some kinds; data that flows through others becomes one edge, which names what it left.
@@ -183,33 +187,47 @@ class LineageGraph:
                 seen.add(edge.target)
                 pending += [(each, through or there.name) for each in flows.get(edge.target, ())]
 
-    def _neighbours(self, start: Collection[str], *, up: bool) -> Mapping[str, list[str]]:
+    @cached_property
+    def _leaving(self) -> Mapping[str, Sequence[LineageEdge]]:
+        """Edges by their source; kept, as pages show the surroundings of each vertex."""
+        leaving: dict[str, list[LineageEdge]] = defaultdict(list)
+        for each in self.edges:
+            leaving[each.source].append(each)
+        return dict(leaving)
+
+    @cached_property
+    def _sources(self) -> _Nearby:
+        """Vertices that the data of a vertex comes from."""
         nearby: dict[str, list[str]] = defaultdict(list)
         for each in self.edges:
             if each.kind in FLOWS:
-                here, there = (each.target, each.source) if up else (each.source, each.target)
-                if here in start or self.vertices[here].kind is not VertexKind.DATASOURCE:
-                    nearby[here].append(there)
-        return nearby
+                nearby[each.target].append(each.source)
+        return dict(nearby)
 
+    @cached_property
+    def _targets(self) -> _Nearby:
+        """Vertices that the data of a vertex goes to."""
+        leaving = self._leaving.items()
+        return {here: [each.target for each in edges if each.kind in FLOWS] for here, edges in leaving}
 
-def _reach(
-    start: Iterable[str], nearby: Mapping[str, list[str]], kept: set[str], *, depth: int | None, limit: int
-) -> set[str]:
-    """Add to `kept` what is reached; return the vertices where the limit stopped."""
-    seen, ring, cut, steps = set(start), list(start), set[str](), 0
-    while ring and (depth is None or steps < depth):
-        steps += 1
-        following = []
-        for here in ring:
-            for there in nearby.get(here, ()):
-                if there in seen:
-                    continue
-                if there not in kept and len(kept) >= limit:
-                    cut.add(here)
-                    continue
-                seen.add(there)
-                kept.add(there)
-                following.append(there)
-        ring = following
-    return cut
+    def _reach(
+        self, start: Iterable[str], nearby: _Nearby, kept: set[str], *, depth: int | None, limit: int
+    ) -> set[str]:
+        """Add to `kept` what is reached; return the vertices where the limit stopped."""
+        seen, ring, cut, steps = set(start), list(start), set[str](), 0
+        while ring and (depth is None or steps < depth):
+            steps += 1
+            following = []
+            for here in ring:
+                for there in nearby.get(here, ()):
+                    if there in seen:
+                        continue
+                    if there not in kept and len(kept) >= limit:
+                        cut.add(here)
+                        continue
+                    seen.add(there)
+                    kept.add(there)
+                    if self.vertices[there].kind is not VertexKind.DATASOURCE:
+                        following.append(there)
+            ring = following
+        return cut
