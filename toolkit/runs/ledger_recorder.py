@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from toolkit.errors import Skipped
 from toolkit.ledger import events as happened
+from toolkit.ledger import lineage
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
@@ -281,11 +282,13 @@ def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
     if outcome.status is not RunStatus.KILLED:
         _resume(tx, run)
     reason = outcome.reason and message_text(outcome.reason)
-    status.change(tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
+    ended = status.change(tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
     if outcome.retry_at is not None:
         retries.schedule(tx, _id(run), outcome.retry_at)
     for write in outcome.writes:
         write(tx, _id(run))
+    if ended.status is RunStatus.SUCCEEDED:
+        lineage.record_action(tx, ended)
 
 
 def _id(run: RecordedRun) -> int:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.ledger import lineage
 from toolkit.ledger.batches import creation
 from toolkit.ledger.batches.creation import enqueue_new
 from toolkit.ledger.batches.rows import FeedInstance, attach, joined
@@ -60,6 +61,7 @@ def halt_job(
     archived = _archive(tx, job.target_batch_id, now)
     creation.publish(tx, job.target_batch_id, marking, now)
     made = attach(tx, job.target_batch_id, outputs)
+    _record_lineage(tx, ended, outputs, updates)
     return HaltedJob(
         run=ended,
         batch_id=job.target_batch_id,
@@ -68,6 +70,17 @@ def halt_job(
         archived=archived,
         events=announce(tx, made, ended.run_id, updates),
     )
+
+
+def _record_lineage(tx: Transaction, ended: Run, outputs: Sequence[FeedInstance], updates: JobUpdates | None) -> None:
+    """Record outputs that are announced or not, and the feed instances that the job has updated besides."""
+    known = JobUpdates() if updates is None else updates
+    also = (
+        FeedInstance(feed=each.feed, cluster=each.cluster, instance_key=each.instance_key)
+        for each in known.outlets
+        if each.feed and each.instance_key
+    )
+    lineage.record_job(tx, ended, {each: known.digests.get(each) for each in (*outputs, *also)})
 
 
 def _ended_at_once(tx: Transaction, job: Job) -> Run | None:

@@ -1,0 +1,264 @@
+"""Lineage of instances: what each successful run read and wrote, recorded once, in the transaction of its success.
+
+The run of an output edge is the version of the instance that it wrote. A run that read an instance read the version
+that was announced last before it looked, by the times of the edges: so lineage never goes back in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from toolkit.ledger.batches.rows import FeedInstance
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.statements import InsertOr, given
+from toolkit.ledger.tables import archive, batch_instance, event, input_fingerprint, item, lineage_edge, run
+from toolkit.ledger.vocabulary import EventKind, ItemState, LifeCycle, LineageDirection, RunStatus
+
+InstanceName = tuple[str, str, str]
+"""Feed, cluster and instance key."""
+
+_EDGE = lineage_edge.c
+_OF_RUN = given(run.c.run_id, "of_run")
+_ON_INSTANCE = (_EDGE.feed, _EDGE.cluster, _EDGE.instance_key)
+_COPIES = frozenset({LifeCycle.REPLICATION, LifeCycle.IMPORT})
+_WITHOUT_OUTPUT = frozenset({LifeCycle.EVICTION, LifeCycle.REVIEW})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceEdge:
+    """An edge; the fields are the columns of the table `lineage_edge`, where each is explained."""
+
+    run_id: int
+    direction: LineageDirection
+    feed: str
+    cluster: str
+    instance_key: str
+    name: str = ""
+    at: datetime
+    uri: str | None = None
+    fingerprint: str | None = None
+
+    @property
+    def instance(self) -> InstanceName:
+        """The instance that was read or written."""
+        return self.feed, self.cluster, self.instance_key
+
+
+def record_job(tx: Transaction, ended: Run, outputs: Mapping[FeedInstance, str | None]) -> None:
+    """Record what a job that has succeeded read and wrote: its fingerprints, or else its batches, and its outputs.
+
+    Args:
+        tx: the transaction of its success.
+        ended: the job.
+        outputs: the instances that it wrote, with the digest of their data where that is known.
+    """
+    at = ended.ended_at or tx.now()
+    _insert(
+        tx,
+        [
+            _edge(ended, LineageDirection.OUTPUT, each.identity, at, uri=each.uri, fingerprint=digest)
+            for each, digest in outputs.items()
+        ],
+    )
+    # An attempt that goes on in the middle has the fingerprints of an earlier one; any other looked after its start.
+    earliest = ended.started_at if ended.attempt == 1 else None
+    values = {"of_run": ended.run_id, "of_batch": ended.target_batch_id, "began": ended.started_at or at, "ended": at}
+    tx.execute(_READ_BY_JOB, {**values, "earliest": earliest or datetime.min.replace(tzinfo=at.tzinfo)})
+
+
+def record_action(tx: Transaction, ended: Run) -> None:
+    """Record what a run of an action other than a process has read and written: what it announced, and its source.
+
+    A copy read the same instance at its counterpart, an import the newest export of the instance. An export writes no
+    instance.
+
+    Args:
+        tx: the transaction of its success, after its items and events.
+        ended: the run.
+    """
+    if ended.life_cycle is LifeCycle.EXECUTION or ended.life_cycle in _WITHOUT_OUTPUT:
+        return
+    began = ended.started_at or tx.now()
+    if ended.life_cycle is LifeCycle.EXPORT:
+        keys = tx.execute(_COPIED, {"of_run": ended.run_id, "kind": "export"}).scalars()
+        names = [(ended.entity, ended.cluster, key) for key in keys]
+        _insert(tx, [_edge(ended, LineageDirection.INPUT, each, began) for each in names])
+        return
+    made = [
+        _edge(ended, LineageDirection.OUTPUT, (row.feed, row.cluster, row.instance_key), row.at, uri=row.uri)
+        for row in tx.execute(_ANNOUNCED, {"of_run": ended.run_id})
+    ]
+    if ended.counterpart:  # a part of an instance is announced by the run that completes it
+        known = {each.instance_key for each in made}
+        copied = frozenset(tx.execute(_COPIED, {"of_run": ended.run_id, "kind": "copy"}).scalars())
+        at = ended.ended_at or tx.now()
+        made += [
+            _edge(ended, LineageDirection.OUTPUT, (ended.entity, ended.cluster, key), at)
+            for key in sorted(copied - known)
+        ]
+    sources = ((each, _source(tx, ended, each)) for each in made if ended.life_cycle in _COPIES)
+    read = [
+        _edge(ended, LineageDirection.INPUT, (each.feed, source, each.instance_key), began)
+        for each, source in sources
+        if source
+    ]
+    _insert(tx, [*made, *read])
+
+
+def _source(tx: Transaction, copy: Run, made: InstanceEdge) -> str:
+    """Return the cluster that a copy is of; empty: unknown."""
+    if copy.counterpart:
+        return copy.counterpart
+    return (
+        tx.execute(_EXPORTED, {"feed": made.feed, "instance_key": made.instance_key, "of_run": copy.run_id}).scalar()
+        or ""
+    )
+
+
+def _edge(
+    of: Run,
+    direction: LineageDirection,
+    instance: InstanceName,
+    at: datetime,
+    *,
+    uri: str | None = None,
+    fingerprint: str | None = None,
+) -> InstanceEdge:
+    feed, cluster, key = instance
+    return InstanceEdge(
+        run_id=of.run_id,
+        direction=direction,
+        feed=feed,
+        cluster=cluster,
+        instance_key=key,
+        at=at,
+        uri=uri,
+        fingerprint=fingerprint,
+    )
+
+
+def _insert(tx: Transaction, edges: Collection[InstanceEdge]) -> None:
+    if edges:
+        tx.execute(_ADDED, [asdict(each) for each in edges])
+
+
+_ADDED = InsertOr(lineage_edge)
+
+
+def _read_by_job() -> sa.Insert:
+    """Return the statement that inserts what a job has read, which makes one round trip of it."""
+    known = input_fingerprint.c
+    ended, earliest = given(_EDGE.at, "ended"), given(_EDGE.at, "earliest")
+    looked = sa.case((known.looked_at < earliest, earliest), (known.looked_at > ended, ended), else_=known.looked_at)
+    written: sa.ColumnElement[str] = sa.literal_column(f"'{LineageDirection.INPUT.value}'")
+    by_look = sa.select(
+        *(known.run_id, written, known.feed, known.cluster, known.instance_key, known.input, looked, known.uri),
+        known.digest,
+    ).where(known.run_id == _OF_RUN)
+    of_batch = batch_instance.c
+    has_look = sa.exists().where(
+        known.run_id == _OF_RUN,
+        *(known[each] == of_batch[each] for each in ("feed", "cluster", "instance_key")),
+    )
+    by_batch = (
+        sa.select(
+            *(_OF_RUN, written, of_batch.feed, of_batch.cluster, of_batch.instance_key, sa.literal_column("''")),
+            *(given(_EDGE.at, "began"), of_batch.uri, sa.null()),
+        )
+        .join_from(archive, batch_instance, of_batch.batch_id == archive.c.source_batch_id)
+        .where(archive.c.target_batch_id == given(archive.c.target_batch_id, "of_batch"), ~has_look)
+    )
+    return InsertOr(lineage_edge).from_select([each.name for each in lineage_edge.c], by_look.union_all(by_batch))
+
+
+_READ_BY_JOB = _read_by_job()
+_ANNOUNCED = (
+    sa.select(
+        *(event.c.feed, event.c.cluster, event.c.instance_key),
+        sa.func.max(event.c.uri).label("uri"),
+        sa.func.max(event.c.recorded_at).label("at"),
+    )
+    .where(event.c.run_id == _OF_RUN, event.c.kind.in_([EventKind.AVAILABLE, EventKind.UPDATED]))
+    .where(event.c.feed != "", event.c.instance_key != "")
+    .group_by(event.c.feed, event.c.cluster, event.c.instance_key)
+)
+_COPIED = (
+    sa.select(item.c.instance_key)
+    .where(item.c.run_id == _OF_RUN, item.c.kind == sa.bindparam("kind"), item.c.state == ItemState.DONE)
+    .where(item.c.instance_key != "")
+    .distinct()
+)
+_EXPORTED = (
+    sa.select(run.c.cluster)
+    .where(run.c.entity == given(run.c.entity, "feed"), run.c.instance_key == given(run.c.instance_key))
+    .where(run.c.life_cycle == LifeCycle.EXPORT, run.c.status == RunStatus.SUCCEEDED, run.c.run_id < _OF_RUN)
+    .order_by(run.c.run_id.desc())
+    .limit(1)
+)
+
+
+def of_runs(tx: Transaction, run_ids: Collection[int], direction: LineageDirection) -> Iterator[InstanceEdge]:
+    """Yield the edges of runs in one direction."""
+    for chunk in in_chunks(run_ids):
+        where = (_EDGE.run_id.in_(chunk), _EDGE.direction == direction)
+        yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where))
+
+
+def of_instances(
+    tx: Transaction, instances: Collection[InstanceName], direction: LineageDirection
+) -> Iterator[InstanceEdge]:
+    """Yield the edges of instances in one direction: of the runs that wrote them, or that read them."""
+    for chunk in in_chunks(instances, 200):
+        where = (sa.tuple_(*_ON_INSTANCE).in_(chunk), _EDGE.direction == direction)
+        yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LastEvent:
+    """Last event of an instance: what became of its data, and when."""
+
+    kind: EventKind
+    recorded_at: datetime
+    uri: str | None
+
+
+def last_events(tx: Transaction, instances: Collection[InstanceName]) -> dict[InstanceName, LastEvent]:
+    """Return the last event of each of these instances; one without an event is left out."""
+    found: dict[InstanceName, LastEvent] = {}
+    names = (event.c.feed, event.c.cluster, event.c.instance_key)
+    for chunk in in_chunks(instances, 200):
+        last = sa.select(sa.func.max(event.c.sequence)).where(sa.tuple_(*names).in_(chunk)).group_by(*names)
+        rows = sa.select(*names, event.c.kind, event.c.recorded_at, event.c.uri).where(event.c.sequence.in_(last))
+        for row in tx.execute(rows):
+            found[row.feed, row.cluster, row.instance_key] = LastEvent(
+                kind=row.kind, recorded_at=row.recorded_at, uri=row.uri
+            )
+    return found
+
+
+def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
+    """Return the keys of instances that were announced or read, and that no recorded run has written."""
+    other = lineage_edge.alias("other")
+    read = sa.select(_EDGE.instance_key).where(
+        _EDGE.feed == feed, _EDGE.cluster == cluster, _EDGE.direction == LineageDirection.INPUT
+    )
+    of_feed = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key != "")
+    seen = sa.union(read, sa.select(event.c.instance_key).where(*of_feed, event.c.run_id.is_(None))).subquery()
+    written = sa.exists().where(
+        *(other.c.feed == feed, other.c.cluster == cluster, other.c.instance_key == seen.c.instance_key),
+        other.c.direction == LineageDirection.OUTPUT,
+    )
+    return frozenset(tx.execute(sa.select(seen.c.instance_key).where(~written)).scalars())
+
+
+def runs_of(tx: Transaction, run_ids: Collection[int]) -> dict[int, Run]:
+    """Return runs by number; those that were pruned are left out."""
+    found: dict[int, Run] = {}
+    for chunk in in_chunks(run_ids):
+        found |= {each.run_id: each for each in tx.rows(Run, sa.select(run).where(run.c.run_id.in_(chunk)))}
+    return found
