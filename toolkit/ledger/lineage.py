@@ -202,20 +202,26 @@ _EXPORTED = (
 )
 
 
-def of_runs(tx: Transaction, run_ids: Collection[int], direction: LineageDirection) -> Iterator[InstanceEdge]:
-    """Yield the edges of runs in one direction."""
+def of_runs(
+    tx: Transaction, run_ids: Collection[int], direction: LineageDirection, most: int | None = None
+) -> Iterator[InstanceEdge]:
+    """Yield the edges of runs in one direction, at most so many for each few hundred runs."""
     for chunk in in_chunks(run_ids):
         where = (_EDGE.run_id.in_(chunk), _EDGE.direction == direction)
-        yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where))
+        yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where).limit(most))
 
 
 def of_instances(
-    tx: Transaction, instances: Collection[InstanceName], direction: LineageDirection
+    tx: Transaction, instances: Collection[InstanceName], direction: LineageDirection, most: int | None = None
 ) -> Iterator[InstanceEdge]:
-    """Yield the edges of instances in one direction: of the runs that wrote them, or that read them."""
+    """Yield the edges of instances in one direction: of the runs that wrote them, or that read them.
+
+    At most so many for each few hundred instances, those of the newest runs.
+    """
     for chunk in in_chunks(instances, 200):
         where = (sa.tuple_(*_ON_INSTANCE).in_(chunk), _EDGE.direction == direction)
-        yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where))
+        newest_first = sa.select(lineage_edge).where(*where).order_by(_EDGE.run_id.desc())
+        yield from tx.rows(InstanceEdge, newest_first.limit(most))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
