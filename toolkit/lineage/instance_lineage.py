@@ -287,9 +287,7 @@ class _Drawing:
         if last is None:
             return {**facts, "state": AVAILABLE if own else UNKNOWN}
         gone = _GONE.get(last.kind)
-        return (
-            {**facts, "state": gone, "ended": _moment(last.recorded_at)} if gone else {**facts, "state": AVAILABLE}
-        )
+        return {**facts, "state": gone, "ended": _moment(last.recorded_at)} if gone else {**facts, "state": AVAILABLE}
 
 
 def _facts_of_run(run: Run) -> dict[str, str]:
