@@ -95,7 +95,7 @@ class History:
         self.clock.forward(1)
         self.ledger.write(lambda tx: status.change(tx, job.run_id, RunStatus.KILLED))
 
-    def tell(self, kind: EventKind, of: InstanceId) -> None:
+    def report(self, kind: EventKind, of: InstanceId) -> None:
         """Append an event from outside, or of retention."""
         self.clock.forward(1)
         new = NewEvent(kind=kind, feed=of.feed, cluster=of.cluster, instance_key=of.key)

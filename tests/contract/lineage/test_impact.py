@@ -51,8 +51,8 @@ def test_what_is_evicted_is_only_made_again_for_what_is_made_from_it(history: Hi
     history.work("p", 0, [A], [B])
     history.work("q", 0, [B], [C])
     history.work("r", 0, [A], [D])
-    history.tell(EventKind.EVICTED, B)
-    history.tell(EventKind.EVICTED, D)
+    history.report(EventKind.EVICTED, B)
+    history.report(EventKind.EVICTED, D)
     found = of(history, A)
     assert {each.instance for each in found.affected if each.is_there} == {C}
     assert found.commands == (backfill("p", A.key), backfill("q", A.key))

@@ -51,7 +51,7 @@ def state(graph: LineageGraph, vertex: str) -> tuple[str | None, str | None]:
 
 
 def test_a_run_stands_between_what_it_read_and_what_it_wrote(history: History) -> None:
-    history.tell(EventKind.AVAILABLE, A)
+    history.report(EventKind.AVAILABLE, A)
     first = history.work("p", 0, [A], [B])
     second = history.work("q", 0, [B], [C])
     graph = graph_of(history.ledger, B)
@@ -101,7 +101,7 @@ def test_a_process_that_reads_what_it_writes_makes_no_circle(history: History) -
 
 def test_an_evicted_instance_stays_with_its_end(history: History) -> None:
     history.work("p", 0, [A], [B])
-    history.tell(EventKind.EVICTED, B)
+    history.report(EventKind.EVICTED, B)
     facts = graph_of(history.ledger, A).vertices[B.vertex_id].facts
     assert (facts["state"], facts["ended"]) == ("evicted", history.clock.now.strftime("%Y-%m-%dT%H:%M:%SZ"))
 
@@ -141,7 +141,7 @@ def play(history: History, commands: list[tuple[str, str, int, list[InstanceId],
         elif verb == "kill" and job is not None:
             history.kill(job)
         elif verb == "evict" and writes:
-            history.tell(EventKind.EVICTED, writes[0])
+            history.report(EventKind.EVICTED, writes[0])
 
 
 @given(commands=COMMANDS)
@@ -151,24 +151,24 @@ def test_what_is_downstream_of_an_instance_has_it_upstream(
 ) -> None:
     with history.ledger.engine.begin() as connection:
         empty_ledger(connection)
-    told = History(history.ledger, HandClock(START))
-    play(told, commands)
-    wanted = told.edges()
+    played = History(history.ledger, HandClock(START))
+    play(played, commands)
+    wanted = played.edges()
     before: dict[str, list[str]] = {}
     for source, target in wanted:
         before.setdefault(target, []).append(source)
     TopologicalSorter(before).prepare()  # the model has no circle either
     for each in INSTANCES:
-        starts = [told.vertex(each, version) for version in (0, *told.written.get(each, []))]
-        up = graph_of(told.ledger, each, down=False)
-        down = graph_of(told.ledger, each, up=False)
+        starts = [played.vertex(each, version) for version in (0, *played.written.get(each, []))]
+        up = graph_of(played.ledger, each, down=False)
+        down = graph_of(played.ledger, each, up=False)
         expected = {
             is_up: {pair for pair in wanted if reached(wanted, starts, up=is_up).issuperset(pair)}
             for is_up in (True, False)
         }
         assert (pairs(up), pairs(down)) == (expected[True], expected[False])
-    with told.ledger.engine.connect() as connection:
+    with played.ledger.engine.connect() as connection:
         of_others = sa.select(lineage_edge.c.run_id).join(run).where(run.c.status != RunStatus.SUCCEEDED)
         assert connection.execute(of_others).all() == []
         outputs = sa.select(sa.func.count()).where(lineage_edge.c.direction == LineageDirection.OUTPUT)
-        assert connection.execute(outputs).scalar_one() == sum(len(made) for _, made in told.done)
+        assert connection.execute(outputs).scalar_one() == sum(len(made) for _, made in played.done)
