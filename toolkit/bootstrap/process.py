@@ -156,6 +156,7 @@ class ProcessWiring:
             prepare=self._prepare,
             aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,
             temporary=TemporaryFeeds(repository=self.context.repository),
+            keeps_columns=self.context.repository.settings.lineage.columns,
             end_left_over=lambda mark, target: end_left_over(
                 mark,
                 cluster=target.site.cluster,

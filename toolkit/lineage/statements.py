@@ -89,8 +89,11 @@ class ScriptReader:
         if table.db.lower() in _FORMATS:
             return self.schemas.table_at(table.name)
         database = table.db or self.database or self.schemas.database
+        bare = f"{database}.{table.name}".lower()
+        if bare in self.schemas.columns:  # also in a catalog of Iceberg, whose tables a feed names without it
+            return bare
         catalog = "" if table.catalog.lower() in {"", "spark_catalog"} else f"{table.catalog}."
-        return f"{catalog}{database}.{table.name}".lower()
+        return f"{catalog}{bare}".lower()
 
     def table(self, table: exp.Table) -> QueryColumns:
         """Return the columns of a table or view that a statement names."""

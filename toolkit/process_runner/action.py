@@ -68,6 +68,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         workplace: where they run.
         metastores: that of a cluster, for reading.
         ingested: reader of an ingested feed's instances.
+        keeps_columns: the column lineage of steps is recorded.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
         prepare: what may stand against removing outputs before the first step.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
@@ -84,6 +85,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     aliases: DatasetAliases | None = None
     temporary: TemporaryFeeds | None = None
     ingested: Callable[[Feed, Cluster], FeedInstances] = no_ingested
+    keeps_columns: bool = False
     name: str = field(default=NAME, init=False)
     life_cycle: LifeCycle = field(default=LifeCycle.EXECUTION, init=False)
 
@@ -167,6 +169,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             now=self.clock.now,
             aliases=self.aliases,
             temporary=self.temporary,
+            keeps_columns=self.keeps_columns,
         )
         initial, made, everything = runner.initial_state(), Made(), range(len(plan.items))
         if isinstance(initial, Problem):

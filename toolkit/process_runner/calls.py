@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from toolkit.entities import LocationType
 from toolkit.planning.process_properties import FilterForm, partition_filter, partition_spec
+from toolkit.process_runner.column_lineage import lineage_file
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.staging_places import as_written
 from toolkit.process_runner.targets import libraries_of
 from toolkit.process_runner.updates import outlets_file
-from toolkit.programs.port import OUTLETS, StepCall
+from toolkit.programs.port import LINEAGE, OUTLETS, StepCall
 
 if TYPE_CHECKING:
     from toolkit.planning.process_io import PlannedInput, PlannedOutput, ProcessSite
@@ -119,7 +120,7 @@ def step_call(
         cluster=site.cluster,
         data=data_arguments(site, resolved),
         properties=resolved.properties,
-        environment={**place.environment, OUTLETS: str(outlets_file(log))},
+        environment={**place.environment, OUTLETS: str(outlets_file(log)), LINEAGE: str(lineage_file(log))},
         variables=place.variables,
         directory=place.directory,
         log=log,

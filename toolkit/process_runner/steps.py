@@ -16,6 +16,7 @@ from toolkit.errors import InvalidInput, Unavailable
 from toolkit.process_runner.batches import InstanceBatch, check_child
 from toolkit.process_runner.calls import Workplace, step_call
 from toolkit.process_runner.codes import FAILED, HOPELESS, NO_OUTPUT
+from toolkit.process_runner.column_lineage import StepColumns
 from toolkit.process_runner.errors import FileChanged
 from toolkit.process_runner.jobs import (
     Opening,
@@ -81,6 +82,7 @@ class StepRunner:
         now: of the wall clock, UTC.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
         temporary: feeds whose instances retention removes once they were read; None: there are none.
+        keeps_columns: the column lineage of steps is recorded.
     """
 
     plan: ProcessPlan
@@ -92,6 +94,7 @@ class StepRunner:
     now: Callable[[], datetime]
     aliases: DatasetAliases | None = None
     temporary: TemporaryFeeds | None = None
+    keeps_columns: bool = False
 
     @property
     def steps(self) -> Sequence[StepItem]:
@@ -191,6 +194,7 @@ class StepBatch(InstanceBatch):
     runner: StepRunner
     initial: InitialState
     made: Made | None = None
+    _columns: StepColumns | None = field(default=None, init=False)
 
     @property
     def item(self) -> StepItem:
@@ -234,6 +238,11 @@ class StepBatch(InstanceBatch):
         if engine is None:
             return StepEnd(exit_code=None, message=f"no engine {call.engine} is to be had here", may_retry=False)
         call = replace(call, quiet_seconds=self._quiet_seconds())
+        if runner.keeps_columns:
+            self._columns = StepColumns(
+                site=self.plan.target.site, resolved=runner.resolved, data=runner.data, call=call
+            )
+            self._columns.begin()
         end = engine.run(call, self._started, partial(check_child, self.work))
         return runner.updates.ended(self.item.name, call.log, end)
 
@@ -256,7 +265,12 @@ class StepBatch(InstanceBatch):
         with suppress(*DATA_ERRORS, Stopped):  # then a run that goes on behind this step takes no output for its work
             made = self.runner.made(self.runner.written(), self.initial.found)
         success = StepSuccess(step=self.item.name, made=made)
-        return self.applied([ItemResult.done(self.item)], succeeded(self.ref, success))
+        return self.applied([ItemResult.done(self.item)], succeeded(self.ref, success), *self._lineage())
+
+    def _lineage(self) -> tuple[LedgerWrite, ...]:
+        """Return the writes that record the column lineage of the step."""
+        step = None if self.plan.target.stands_for_steps else self.item.name
+        return () if self._columns is None else self._columns.writes(step)
 
     def _finished(self) -> Applied[StepItem]:
         """All steps have succeeded: the instance is complete when its outputs are there and published."""
@@ -279,7 +293,7 @@ class StepBatch(InstanceBatch):
             updates = self.updates_of_job(self.runner.updates, made.instances, self.runner.data)
             writes = (last_succeeded(self.ref, last, made.instances, is_made_otherwise=is_late, updates=updates),)
         unchanged = (UNCHANGED_NOTE,) if self.runner.updates.is_nothing else ()
-        return self.applied([ItemResult.done(item)], *writes, notes=(*made.notes, *unchanged))
+        return self.applied([ItemResult.done(item)], *writes, *self._lineage(), notes=(*made.notes, *unchanged))
 
     def _success(self, *, counts: bool = True) -> tuple[LedgerWrite, ...]:
         """Return the write that ends the step; one whose success does not count runs again."""

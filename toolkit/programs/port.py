@@ -13,6 +13,8 @@ NOTHING_CHANGED = 99
 """Exit code of a step that succeeded and changed nothing: its outputs are not announced (Airflow, BashOperator)."""
 OUTLETS = "FEEDCTL_OUTLETS"
 """Variable of a step's environment: the file in which it may list what it has updated, one name or URI a line."""
+LINEAGE = "FEEDCTL_LINEAGE"
+"""Variable of a step's environment: the file in which it may declare its column lineage; see `lineage.declared`."""
 GRACE_SECONDS = 10.0
 """Between asking the processes of a step to end and ending them."""
 

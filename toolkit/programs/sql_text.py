@@ -50,11 +50,13 @@ class Statement:
         number: of the statement in its script, from one.
         line: on which it begins, in the script.
         text: with the properties in their places.
+        source: as the script has it.
     """
 
     number: int
     line: int
     text: str
+    source: str = ""
 
 
 def statements(script: str, properties: Mapping[str, str]) -> tuple[Statement, ...]:
@@ -72,7 +74,7 @@ class _Reader:
         self._script, self._properties = script, properties
         self._parts: list[str] = []
         self._words: list[str] = []
-        self._begin = self._count = 0
+        self._begin = self._end = self._count = 0
 
     def statements(self) -> Iterator[Statement]:
         for kind, token in sql_tokens(self._script):
@@ -89,6 +91,7 @@ class _Reader:
             if not self._words:
                 self._begin = token.start()
             self._words.append(text)
+            self._end = token.end()
         if kind == "place":
             text = self._bare(token)
         elif kind in {"single", "double", "name", "raw"}:
@@ -103,7 +106,12 @@ class _Reader:
     def _finished(self) -> Iterator[Statement]:
         if self._words:
             self._count += 1
-            yield Statement(number=self._count, line=self._line(self._begin), text="".join(self._parts).strip())
+            yield Statement(
+                number=self._count,
+                line=self._line(self._begin),
+                text="".join(self._parts).strip(),
+                source=self._script[self._begin : self._end],
+            )
         self._parts, self._words = [], []
 
     def _line(self, place: int) -> int:

@@ -1,0 +1,55 @@
+"""Columns of a feed, as far as the config repo has them: of an ingest, or of a schema file in the repo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from toolkit.el import ElError, TableUri
+from toolkit.foreign_json import BadJson, parse_json
+
+if TYPE_CHECKING:
+    from toolkit.entities import Feed
+
+_MOST_BYTES = 1 << 20
+
+
+def feed_columns(feed: Feed, cluster: str, read: Callable[[str], bytes | None]) -> tuple[str, ...] | None:
+    """Return the columns of a feed on a cluster in lower case, partition keys last; None: nothing here has them.
+
+    Args:
+        feed: the feed.
+        cluster: one of its clusters.
+        read: reads a file of the config repo by its path; None: there is no such file.
+    """
+    ingest = feed.cluster(cluster).ingest
+    found: tuple[str, ...] | None = None
+    if ingest is not None:
+        found = tuple(each.name.lower() for each in ingest.columns)
+    elif feed.schema is not None:
+        data = read(feed.schema.location)
+        found = None if data is None else schema_columns(data)
+    return None if found is None else (*found, *(each for each in partition_keys(feed, cluster) if each not in found))
+
+
+def schema_columns(data: bytes) -> tuple[str, ...] | None:
+    """Return the fields of a schema of Avro, or of Spark in JSON; None: it is something else."""
+    try:
+        schema = parse_json(data, most_bytes=_MOST_BYTES)
+    except BadJson:
+        return None
+    fields = schema.get("fields") if isinstance(schema, dict) else None
+    names = (
+        [each.get("name") if isinstance(each, dict) else None for each in fields] if isinstance(fields, list) else []
+    )
+    texts = [each.lower() for each in names if isinstance(each, str)]
+    return tuple(texts) if texts and len(texts) == len(names) else None
+
+
+def partition_keys(feed: Feed, cluster: str) -> tuple[str, ...]:
+    """Return the partition keys that the table of a feed names; none of a path feed."""
+    text = feed.table_on(cluster)
+    try:
+        return () if text is None else tuple(each.lower() for each in TableUri(text).partition_keys)
+    except ElError:
+        return ()
