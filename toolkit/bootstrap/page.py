@@ -17,4 +17,6 @@ def written_pages(repo: RepoRequest, out: Path) -> BuiltPages:
     environment = repository.environment
     names = (repository.settings.name or Path(snapshot.root).name, environment.name if environment else "")
     with closing(ledger_of(snapshot, repository.settings, repo.variables, read_only=True)) as ledger:
-        return build_pages(ledger, repository, out, site=" ".join(filter(None, names)), snapshot=str(snapshot.id))
+        return build_pages(
+            ledger, repository, snapshot.files, out, site=" ".join(filter(None, names)), snapshot=str(snapshot.id)
+        )

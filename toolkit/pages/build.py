@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
 
 from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
+from toolkit.entities.source_files import entity_kind
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.entity_history import history_marks, instance_attempts, instance_events
 from toolkit.ledger.open_alerts import OpenAlert, open_alerts
 from toolkit.management.locations import chosen_clusters
 from toolkit.management.overview import Overview, OverviewRow
 from toolkit.management.situation import Situation, situation
-from toolkit.pages.entity_page import EntityHistory, entity_pages, newest_due, path_of
+from toolkit.pages.entity_page import EntityHistory, due_positions, entity_pages, newest_due, path_of
 from toolkit.pages.folder import PageFolder, page_name
 from toolkit.pages.overview_page import EntitySummary, list_views, overview_view
 from toolkit.pages.templating import NavigationLink, PageTemplates, PageView, assets
@@ -42,12 +43,15 @@ class BuiltPages:
     removed: int
 
 
-def build_pages(ledger: Ledger, repository: Repository, out: Path, *, site: str, snapshot: str) -> BuiltPages:
+def build_pages(
+    ledger: Ledger, repository: Repository, files: Mapping[str, bytes], out: Path, *, site: str, snapshot: str
+) -> BuiltPages:
     """Write the pages of an installation to a folder.
 
     Args:
         ledger: of the runs.
         repository: all entities.
+        files: content of the configuration files that they were read from.
         out: the folder.
         site: name of the config repo.
         snapshot: that it was read from, in words.
@@ -60,15 +64,16 @@ def build_pages(ledger: Ledger, repository: Repository, out: Path, *, site: str,
     """
     templates = PageTemplates(site=site, navigation=NAVIGATION)
     with PageFolder.opened(out) as folder:
-        builder = _Builder(ledger=ledger, repository=repository, templates=templates, folder=folder)
+        builder = _Builder(ledger=ledger, repository=repository, files=files, templates=templates, folder=folder)
         builder.build(situation(ledger, repository, limit=_LISTED), snapshot)
     return BuiltPages(pages=folder.pages, written=folder.written, removed=folder.removed)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class _Builder:
     ledger: Ledger
     repository: Repository
+    files: Mapping[str, bytes]
     templates: PageTemplates
     folder: PageFolder
 
@@ -100,9 +105,9 @@ class _Builder:
         entity = summary.entity
         actions = list(overview_rows(replace(overview, rows=tuple(summary.rows))))
         clusters = chosen_clusters(self.repository, entity, ())
-        due = tuple(newest_due(entity, clusters, overview.at))
-        made_from = (self.templates.digest, _definition_digest(self.repository, entity.name), mark)
-        inputs = _digest(json.dumps([*made_from, actions, due, [repr(each) for each in summary.alerts]]))
+        due = [due_positions(entity, each, overview.at) for each in clusters]
+        made_from = (self._shared, self.files[self.repository.file_of(entity.name)], mark, actions, due, summary.alerts)
+        inputs = _digest(made_from)
         below = f"{entity.KIND.folder}/{page_name(entity.name)}/"
         if self.folder.keep(path_of(entity), inputs, below):
             return
@@ -111,14 +116,22 @@ class _Builder:
                 attempts=instance_attempts(tx, entity.name),
                 events=instance_events(tx, entity.name) if isinstance(entity, Feed) else (),
                 alerts=summary.alerts,
-                due=due,
+                due=tuple(newest_due(entity, clusters, overview.at)),
             )
         )
         for path, view in entity_pages(self.repository, entity, history, actions):
-            self._write(path, view, inputs)
+            self._write(path, view, inputs if path == path_of(entity) else "")
+
+    @cached_property
+    def _shared(self) -> str:
+        """Digest of what each page is made from: templates and the files that are no entity, as of environments."""
+        files = sorted((name, data) for name, data in self.files.items() if entity_kind(name) is None)
+        return _digest((self.templates.digest, files))
 
     def _write(self, path: str, view: PageView, inputs: str = "") -> None:
-        self.folder.write(path, self.templates.render("sections.html", path, {"view": view}), inputs)
+        inputs = inputs or _digest((self.templates.digest, view))
+        if not self.folder.keep(path, inputs):
+            self.folder.write(path, self.templates.render("sections.html", path, {"view": view}), inputs)
 
     def _search_index(self, summaries: Sequence[EntitySummary]) -> str:
         rows = [
@@ -133,17 +146,5 @@ def _searched(entity: Feed | Process) -> str:
     return " ".join([entity.name, entity.owner or "", *named, *tags, entity.description or ""]).lower()
 
 
-def _definition_digest(repository: Repository, name: str) -> str:
-    """Return the digest of the files that an entity is merged from, as its page shows the line of each value."""
-    layers = repository.entries[name].layers
-    return _digest(repr([(each.file, each.prefix, _digest_of(each.data)) for each in layers]))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-@lru_cache(maxsize=16)
-def _digest_of(data: bytes) -> str:
-    """Return the digest of a file; cached for the files that many entities share."""
-    return hashlib.sha256(data).hexdigest()
+def _digest(values: object) -> str:
+    return hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()

@@ -52,12 +52,16 @@ def older_path(entity: Feed | Process, number: int) -> str:
     return f"{entity.KIND.folder}/{page_name(entity.name)}/instances-{number}.html"
 
 
+def due_positions(entity: Feed | Process, cluster: str, at: datetime) -> range:
+    """Return the positions of the newest instances that are due, in the sequence of the cluster."""
+    return entity.instances_on(cluster).positions(entity.cluster(cluster).validity.start, at)[-MOST_DUE:]
+
+
 def newest_due(entity: Feed | Process, clusters: Sequence[str], at: datetime) -> Iterator[Place]:
     """Yield the newest instances that are due on each cluster."""
     for cluster in clusters:
-        validity, sequence = entity.cluster(cluster).validity, entity.instances_on(cluster)
-        for position in sequence.positions(validity.start, at)[-MOST_DUE:]:
-            yield format_instant(sequence[position]), cluster
+        sequence = entity.instances_on(cluster)
+        yield from ((format_instant(sequence[each]), cluster) for each in due_positions(entity, cluster, at))
 
 
 def instance_cells(history: EntityHistory) -> Mapping[Place, GridCell]:
@@ -88,7 +92,7 @@ def entity_pages(
     actions: Sequence[Sequence[str]],
     extra: Sequence[PageSection] = (),
 ) -> Iterator[tuple[str, PageView]]:
-    """Yield path and content of the page of an entity and of the pages of its older instances.
+    """Yield path and content of the pages of an entity's older instances, and of its own page at the end.
 
     Args:
         repository: all entities.
@@ -100,6 +104,13 @@ def entity_pages(
     cells = list(instance_cells(history).items())
     first = len(cells) if len(cells) < 2 * CELLS else CELLS + len(cells) % CELLS
     pages = (len(cells) - first) // CELLS
+    for number in range(1, pages + 1):
+        part = cells[first + (pages - number) * CELLS :][:CELLS]
+        newer = PageCell("newer", older_path(entity, number + 1) if number < pages else path_of(entity))
+        section = PageSection(heading="Instances", grids=_grids(part), links=[newer, *_links(entity, number - 1)])
+        back = [(entity.KIND, [PageCell(entity.name, path_of(entity))])]
+        view = PageView(title=f"{entity.name}: older instances {number}", facts=back, sections=[section])
+        yield older_path(entity, number), view
     yield (
         path_of(entity),
         PageView(
@@ -116,13 +127,6 @@ def entity_pages(
             ],
         ),
     )
-    for number in range(1, pages + 1):
-        part = cells[first + (pages - number) * CELLS :][:CELLS]
-        newer = PageCell("newer", older_path(entity, number + 1) if number < pages else path_of(entity))
-        section = PageSection(heading="Instances", grids=_grids(part), links=[newer, *_links(entity, number - 1)])
-        back = [(entity.KIND, [PageCell(entity.name, path_of(entity))])]
-        view = PageView(title=f"{entity.name}: older instances {number}", facts=back, sections=[section])
-        yield older_path(entity, number), view
 
 
 def _links(entity: Feed | Process, number: int) -> list[PageCell]:

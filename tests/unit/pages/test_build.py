@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger.test_recent_runs import add_alert
-from tests.unit.entities.config_repo import repository
+from tests.unit.entities.config_repo import snapshot
 from tests.unit.management.repo import FILES, repo
 from tests.unit.management.runs import execution
-from toolkit.entities.repository import Repository, Selection
+from toolkit.entities.loader import load
+from toolkit.entities.repository import Selection
 from toolkit.entities.vocabulary import Kind
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.tables import run
@@ -43,8 +45,9 @@ class Page(HTMLParser):
         return {value for _, attributes in self.tags for name, value in attributes.items() if name in names and value}
 
 
-def built(ledger: Ledger, out: Path, entities: Repository | None = None) -> BuiltPages:
-    return build_pages(ledger, entities or repo(), out, site="shop", snapshot="commit abc")
+def built(ledger: Ledger, out: Path, files: Mapping[str, str | None] = FILES) -> BuiltPages:
+    read = snapshot(files)
+    return build_pages(ledger, load(read), read.files, out, site="shop", snapshot="commit abc")
 
 
 def out(tmp_path: Path) -> Path:
@@ -89,7 +92,7 @@ def test_a_page_is_written_again_only_when_something_of_its_entity_changed(
 
 def test_an_entity_that_is_gone_takes_its_page_along(sqlite_ledger: Ledger, tmp_path: Path) -> None:
     built(sqlite_ledger, out(tmp_path))
-    fewer = repository({**FILES, "processes/daily_job.yaml": None})
+    fewer = {**FILES, "processes/daily_job.yaml": None}
     assert built(sqlite_ledger, out(tmp_path), fewer).removed == 1
     assert not (out(tmp_path) / "processes/daily_job.html").exists()
     assert "daily_job" not in "".join(texts(out(tmp_path)).values())
@@ -98,7 +101,7 @@ def test_an_entity_that_is_gone_takes_its_page_along(sqlite_ledger: Ledger, tmp_
 def test_a_changed_definition_shows_with_the_place_of_each_value(sqlite_ledger: Ledger, tmp_path: Path) -> None:
     built(sqlite_ledger, out(tmp_path))
     daily = str(FILES["processes/daily_job.yaml"])
-    moved = repository({**FILES, "processes/daily_job.yaml": f"# a line more\n{daily}"})
+    moved = {**FILES, "processes/daily_job.yaml": f"# a line more\n{daily}"}
     built(sqlite_ledger, out(tmp_path), moved)
     shown = Page(out(tmp_path) / "processes/daily_job.html").text
     line = daily[: daily.index("daily.sh")].count("\n") + 2
@@ -156,8 +159,8 @@ def test_hostile_texts_are_text_and_nothing_that_a_browser_runs(sqlite_ledger: L
     files = {**FILES, "feeds/clicks.yaml": f"{FILES['feeds/clicks.yaml']}{texts_of}"}
     execution(sqlite_ledger, "2026-03-20T10:00Z", RunStatus.FAILED)
     sqlite_ledger.write(lambda tx: tx.execute(sa.update(run).values(reason=HOSTILE)))
-    built(sqlite_ledger, out(tmp_path), repository(files))
-    scripts = {"feedctl.js", "search.js"}
+    built(sqlite_ledger, out(tmp_path), files)
+    scripts = {each.name for each in (out(tmp_path) / "assets").iterdir()}
     for path in out(tmp_path).rglob("*.html"):
         page = Page(path)
         for tag, attributes in page.tags:

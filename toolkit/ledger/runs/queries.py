@@ -242,7 +242,8 @@ def is_newest() -> sa.ColumnElement[bool]:
 
 def _last_successes(subjects: Collection[Subject]) -> sa.Select[tuple[int]]:
     """Select the runs by one look into the index for each subject, however many runs it has."""
-    subject = sa.union_all(*(sa.select(*_subject_columns(each)) for each in subjects)).cte("subject")
+    rows = [tuple(getattr(each, name) for name in _SUBJECT) for each in subjects]
+    subject = sa.values(*_columns(_SUBJECT)).data(rows).cte("subject")
     same = [run.c[name] == subject.c[name] for name in _SUBJECT]
     newest_of = sa.select(run.c.run_id).where(*same, is_one_of(run.c.status, RunStatus.SUCCEEDED))
     last = newest_of.order_by(run.c.ended_at.desc()).limit(1).correlate(subject).scalar_subquery()
@@ -253,8 +254,12 @@ def _last_successes(subjects: Collection[Subject]) -> sa.Select[tuple[int]]:
 _SUBJECT = ("entity", "life_cycle", "cluster", "counterpart")
 
 
-def _subject_columns(subject: Subject) -> list[sa.ColumnElement[Any]]:
-    return [sa.literal(getattr(subject, name), run.c[name].type).label(name) for name in _SUBJECT]
+def _columns(names: Collection[str]) -> list[sa.ColumnClause[Any]]:
+    """Return columns of constant rows; those take SQLAlchemy a third of the time of a SELECT for each row."""
+    return [sa.column(name, _TYPES[name]) for name in names]
+
+
+_TYPES = {name: run.c[name].type for name in _KEY} | dict.fromkeys(("start_key", "end_key"), run.c.instance_key.type)
 
 
 FAILURES = (RunStatus.FAILED, RunStatus.KILLED, RunStatus.TIMED_OUT)
@@ -314,12 +319,5 @@ def _counts(
 
 def _table(spans: Collection[InstanceSpan]) -> sa.CTE:
     """The spans as rows of a query."""
-    rows = [
-        sa.select(
-            *_subject_columns(each.subject),
-            sa.literal(each.start_key, run.c.instance_key.type).label("start_key"),
-            sa.literal(each.end_key, run.c.instance_key.type).label("end_key"),
-        )
-        for each in spans
-    ]
-    return sa.union_all(*rows).cte("span")
+    rows = [(*(getattr(each.subject, name) for name in _SUBJECT), each.start_key, each.end_key) for each in spans]
+    return sa.values(*_columns((*_SUBJECT, "start_key", "end_key"))).data(rows).cte("span")
