@@ -142,6 +142,12 @@ def nodes_of(tx: Transaction, table: str, column: str = "") -> list[LineageNode]
     return list(tx.rows(LineageNode, query.where(lineage_node.c.column_name == column) if column else query))
 
 
+def all_nodes(tx: Transaction, limit: int) -> list[LineageNode]:
+    """Return the nodes of all statements, so many at most, in the order of their tables."""
+    ordered = _NODES.order_by(lineage_node.c.table_name, lineage_node.c.column_name, lineage_node.c.function)
+    return list(tx.rows(LineageNode, ordered.limit(limit)))
+
+
 def columns_of(tx: Transaction, tables: Collection[str]) -> list[LineageNode]:
     """Return the columns of tables that any statement relates."""
     found: list[LineageNode] = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.el import ElError, TableUri
 from toolkit.errors import InvalidInput
-from toolkit.ledger.column_lineage import LineageNode, columns_of, nodes_of, relations_at
+from toolkit.ledger.column_lineage import LineageNode, all_nodes, columns_of, nodes_of, relations_at
 from toolkit.ledger.vocabulary import LineageNodeType
 from toolkit.lineage.graph import EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
 
@@ -62,7 +62,7 @@ class UnknownColumn(InvalidInput):
 def column_graph(
     tx: Transaction,
     repository: Repository,
-    column: str,
+    column: str | None,
     *,
     up: bool = True,
     down: bool = True,
@@ -74,7 +74,7 @@ def column_graph(
     Args:
         tx: of the ledger.
         repository: whose feeds are named at their tables.
-        column: ``DB.TABLE.COL`` or ``FEED.COL``; of a table or feed alone, all of its columns.
+        column: ``DB.TABLE.COL`` or ``FEED.COL``; of a table or feed alone, all of its columns; None: all there are.
         up: follow relations against the flow.
         down: follow relations with the flow.
         depth: relations at most; None: all.
@@ -83,7 +83,7 @@ def column_graph(
     Raises:
         UnknownColumn: nothing is known of it.
     """
-    start = _start(tx, column)
+    start = all_nodes(tx, limit) if column is None else _start(tx, column)
     walk = _Walk(tx=tx, limit=limit, kept={each.node_id: each for each in start})
     for upwards in [each for each, wanted in ((True, up), (False, down)) if wanted]:
         walk.go(start, up=upwards, depth=depth)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,11 +15,23 @@ from toolkit.entities.source_files import entity_kind
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.entity_history import history_marks, instance_attempts, instance_events
 from toolkit.ledger.open_alerts import OpenAlert, open_alerts
+from toolkit.lineage.columns import column_graph
+from toolkit.lineage.entity_lineage import entity_graph
+from toolkit.lineage.graph import LineageGraph
 from toolkit.management.locations import chosen_clusters
 from toolkit.management.overview import Overview, OverviewRow
 from toolkit.management.situation import Situation, situation
 from toolkit.pages.entity_page import EntityHistory, due_positions, entity_pages, newest_due, path_of
 from toolkit.pages.folder import PageFolder, page_name
+from toolkit.pages.lineage_page import (
+    GRAPH_PATH,
+    TABLES_PATH,
+    drawn_part,
+    graph_view,
+    lineage_section,
+    near_entity,
+    table_views,
+)
 from toolkit.pages.overview_page import EntitySummary, list_views, overview_view
 from toolkit.pages.templating import NavigationLink, PageTemplates, PageView, assets
 from toolkit.rendering.overview import overview_rows
@@ -28,7 +40,12 @@ NAVIGATION = (
     NavigationLink("index.html", "Overview"),
     NavigationLink("lists/feeds.html", "Feeds"),
     NavigationLink("lists/processes.html", "Processes"),
+    NavigationLink(GRAPH_PATH, "Lineage"),
+    NavigationLink(TABLES_PATH, "Tables"),
 )
+_WELL = {"ok", "submitted", "completed", ""}
+_COLUMNS = 50_000
+"""Columns of all tables whose lineage is shown."""
 _LISTED = 50
 """Rows of each list of the overview."""
 _INDEX = "search-index.js"
@@ -84,8 +101,12 @@ class _Builder:
             self.folder.write(path, text)
         self.folder.write(_INDEX, self._search_index(summaries))
         marks = self.ledger.read(history_marks)
+        graph = entity_graph(self.repository)
+        flow = drawn_part(graph)
         for each in summaries:
-            self._entity(each, found.overview, marks.get(each.entity.name, ""))
+            near = near_entity(flow, each.entity.KIND, each.entity.name)
+            self._entity(each, found.overview, marks.get(each.entity.name, ""), near)
+        self._lineage(graph, {each.entity.name: each.state for each in summaries if each.state not in _WELL})
         self._write("index.html", overview_view(self.repository, found, snapshot, summaries))
         for path, view in list_views(self.repository, summaries):
             self._write(path, view)
@@ -100,14 +121,26 @@ class _Builder:
             if isinstance(each, Feed | Process):
                 yield EntitySummary(entity=each, rows=rows.get(each.name, ()), alerts=open_of.get(each.name, ()))
 
-    def _entity(self, summary: EntitySummary, overview: Overview, mark: str) -> None:
+    def _lineage(self, graph: LineageGraph, states: Mapping[str, str]) -> None:
+        """Write the graph of all entities, and the columns of tables; nothing is drawn that was drawn before."""
+        flow = drawn_part(graph, states)
+        columns = self.ledger.read(
+            lambda tx: column_graph(tx, self.repository, None, up=False, depth=1, limit=_COLUMNS)
+        )
+        pages: list[tuple[str, object, Callable[[], PageView]]] = [(GRAPH_PATH, flow, lambda: graph_view(flow))]
+        for path, made_from, view in [*pages, *table_views(drawn_part(columns))]:
+            inputs = _digest((self.templates.digest, made_from))
+            if not self.folder.keep(path, inputs):
+                self._write(path, view(), inputs)
+
+    def _entity(self, summary: EntitySummary, overview: Overview, mark: str, near: LineageGraph) -> None:
         """Write the pages of an entity, unless they were made from the same."""
         entity = summary.entity
         actions = list(overview_rows(replace(overview, rows=tuple(summary.rows))))
         clusters = chosen_clusters(self.repository, entity, ())
         due = [due_positions(entity, each, overview.at) for each in clusters]
         made_from = (self._shared, self.files[self.repository.file_of(entity.name)], mark, actions, due, summary.alerts)
-        inputs = _digest(made_from)
+        inputs = _digest((*made_from, near))
         below = f"{entity.KIND.folder}/{page_name(entity.name)}/"
         if self.folder.keep(path_of(entity), inputs, below):
             return
@@ -119,7 +152,8 @@ class _Builder:
                 due=tuple(newest_due(entity, clusters, overview.at)),
             )
         )
-        for path, view in entity_pages(self.repository, entity, history, actions):
+        lineage = lineage_section(near, entity.KIND, entity.name)
+        for path, view in entity_pages(self.repository, entity, history, actions, [lineage]):
             self._write(path, view, inputs if path == path_of(entity) else "")
 
     @cached_property

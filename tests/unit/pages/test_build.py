@@ -87,6 +87,7 @@ def test_a_page_is_written_again_only_when_something_of_its_entity_changed(
         "processes/count_job.html",
         "lists/processes.html",
         "lists/cluster-primary.html",
+        "lineage.html",
     }
 
 
