@@ -17,6 +17,7 @@ from toolkit.config_source import Snapshot, find_checkout, open_base, open_snaps
 from toolkit.entities.source_files import is_script
 from toolkit.entities.suite_code import allows_suite_sql
 from toolkit.errors import Failed, InvalidInput
+from toolkit.lineage.workflow_columns import columns_read
 from toolkit.linter.baseline import BadBaseline, Baseline, BaselineEntry
 from toolkit.linter.collect import Base
 from toolkit.linter.engine import Focus, LintRequest, lint
@@ -175,6 +176,7 @@ def lint_config_repo(options: LintFlags, clock: Clock) -> LintReport:
         adopt=options.write_baseline,
         focus=_focus(options, snapshot),
         allows_suite_sql=allows_suite_sql(process_variables()),
+        columns_read=columns_read,
     )
     report = lint(request)
     if options.baseline is not None and options.write_baseline:
@@ -273,7 +275,7 @@ def _repo(config_repo: str | None) -> Path:
 
 
 def _base(location: Path, ref: str | None) -> Base | None:
-    return None if ref is None else Base(ref=ref, snapshot=open_base(location, ref))
+    return None if ref is None else Base(ref=ref, snapshot=open_base(location, ref, keeps=is_script))
 
 
 def _split(texts: Iterable[str] | None) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ _SUFFIXES = (SUFFIX, ".yml", JSON_SUFFIX)
 
 _SCRIPT_SUFFIXES = (
     *(".sql", ".hql", ".py", ".sh", ".bash", ".R", ".scala", ".yaml", ".yml"),
-    *(".json", ".xml", ".conf", ".cfg", ".ini", ".properties", ".toml", ".env"),
+    *(".avsc", ".json", ".xml", ".conf", ".cfg", ".ini", ".properties", ".toml", ".env"),
 )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from toolkit.el import ElError, TableUri
 from toolkit.errors import InvalidInput
 from toolkit.ledger.column_lineage import LineageNode, all_nodes, columns_of, nodes_of, relations_at
 from toolkit.ledger.vocabulary import LineageNodeType
 from toolkit.lineage.graph import EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
+from toolkit.planning.feed_columns import table_name
 
 if TYPE_CHECKING:
     from toolkit.entities import Repository
@@ -87,7 +87,7 @@ def column_graph(
     walk = _Walk(tx=tx, limit=limit, kept={each.node_id: each for each in start})
     for upwards in [each for each, wanted in ((True, up), (False, down)) if wanted]:
         walk.go(start, up=upwards, depth=depth)
-    feeds = dict(_feeds_of_tables(repository))
+    feeds = {table_name(each, on.name): each.name for each in repository.feeds.values() for on in each.clusters}
     return LineageGraph.of((_vertex(each, feeds) for each in walk.kept.values()), walk.edges, walk.cut)
 
 
@@ -156,20 +156,6 @@ class _Walk:
             return
         for each in columns_of(self.tx, {node.table for node in ring if node.type is LineageNodeType.TABLE}):
             yield LineageNode(table=each.table), each, EdgeKind.CONDITION, {}
-
-
-def _feeds_of_tables(repository: Repository) -> Iterable[tuple[str, str]]:
-    """Yield the tables of feeds on all clusters, each with the feed's name; a path feed is a table of its own name."""
-    for feed in repository.feeds.values():
-        yield feed.name, feed.name
-        for each in feed.clusters:
-            text = feed.table_on(each.name)
-            if text is not None:
-                try:
-                    table = TableUri(text)
-                    yield f"{table.database}.{table.table}".lower(), feed.name
-                except ElError:
-                    continue
 
 
 def _vertex(node: LineageNode, feeds: Mapping[str, str]) -> Vertex:

@@ -97,9 +97,11 @@ class ScopeReader:
 
     Attributes:
         tables: columns of the tables and temporary views of the statement, by the name that sqlglot has for each.
+        read: columns of tables that are named, also where nothing comes of them.
     """
 
     tables: Mapping[str, QueryColumns]
+    read: set[LineageNode] = field(default_factory=set)
     _known: dict[int, QueryColumns] = field(default_factory=dict)
 
     def query(self, scope: Scope) -> QueryColumns:
@@ -216,9 +218,13 @@ class ScopeReader:
         at: Scope | None = scope
         while at is not None:
             if column.table in (named := self._named(at)):
-                return self._source(at, named[column.table]).column(name)
+                return self._noted(self._source(at, named[column.table]).column(name))
             at = at.parent
         raise UnknownLineage(why=f"the column {column.table}.{name} is of no table of the statement")
+
+    def _noted(self, refs: Refs) -> Refs:
+        self.read.update(node for node, _ in refs if node.column)
+        return refs
 
     def _unqualified(self, scope: Scope, name: str) -> Refs:
         """Return what a column without a table comes from: the only table that has it, or may have it."""
@@ -226,7 +232,7 @@ class ScopeReader:
         sources = [self._source(scope, each) for each in tables]
         for found in ([each for each in sources if name in each.columns], [each for each in sources if each.opaque]):
             if len(found) == 1:
-                return found[0].column(name)
+                return self._noted(found[0].column(name))
         raise UnknownLineage(why=f"the column {name} may be of several tables")
 
     def _nested(self, scope: Scope, expression: exp.Expr) -> Refs:

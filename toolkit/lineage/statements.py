@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import sqlglot
@@ -56,11 +57,13 @@ class ScriptReader:
         schemas: columns of tables.
         views: temporary views, and tables that the script makes, by name.
         database: that `USE` has named last.
+        columns_read: all columns of tables that the statements name.
     """
 
     schemas: Schemas
     views: dict[str, QueryColumns] = field(default_factory=dict)
     database: str = ""
+    columns_read: set[LineageNode] = field(default_factory=set)
 
     def read(self, text: str, source: str | None = None) -> StatementLineage | None:
         """Return the lineage of the next statement; None: it writes nothing that is kept.
@@ -147,6 +150,9 @@ class _Statement:
         """
         if isinstance(parsed, exp.Cache) and parsed.expression is not None:
             self.script.views[parsed.this.name.lower()] = self._query(parsed.expression)
+        if isinstance(parsed, exp.Query):
+            with suppress(UnknownLineage, SqlglotError):
+                self._query(parsed)
         if isinstance(parsed, exp.Use):
             self.script.database = parsed.this.name.lower()
         if isinstance(parsed, exp.Drop) and isinstance(parsed.this, exp.Table):
@@ -295,7 +301,7 @@ class _Statement:
         scope = build_scope(qualified)
         if scope is None:
             raise UnknownLineage(why="it has no query that is read here")
-        return ScopeReader(tables=tables).query(scope)
+        return ScopeReader(tables=tables, read=self.script.columns_read).query(scope)
 
     def _rename(self, table: exp.Table, tables: dict[str, QueryColumns]) -> None:
         if not isinstance(table.this, exp.Identifier):

@@ -13,7 +13,7 @@ from toolkit.entities.parsing import ParsedFiles, parse_files
 from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repo import RepoSettings
 from toolkit.linter.findings import Finding, Hit, Severity, SourcePlace
-from toolkit.linter.rule import BaseState, LintContext, OptionValue, Rule, remembered
+from toolkit.linter.rule import BaseState, ColumnReader, LintContext, OptionValue, Rule, remembered
 from toolkit.linter.secret_values import without_secrets
 from toolkit.linter.settings import RuleSettings, setting_hits
 from toolkit.linter.source_map import SourceMap, end_of_scalar
@@ -58,6 +58,7 @@ class Collector:
         rules: all rules by identifier.
         chosen: identifiers of those that run.
         allows_suite_sql: see `LintContext`.
+        columns_read: see `LintContext`.
     """
 
     snapshot: Snapshot
@@ -66,6 +67,7 @@ class Collector:
     rules: Mapping[str, Rule]
     chosen: Collection[str]
     allows_suite_sql: bool = False
+    columns_read: ColumnReader | None = None
 
     def collect(self, environment: str | None) -> EnvironmentFindings:
         """The findings in one environment.
@@ -89,6 +91,7 @@ class Collector:
             base=base,
             options=_options(self.rules, settings),
             allows_suite_sql=self.allows_suite_sql,
+            columns_read=self.columns_read,
         )
         return EnvironmentFindings(
             environment=name,

@@ -13,7 +13,7 @@ from toolkit.linter.baseline import Baseline, BaselineEntry
 from toolkit.linter.collect import Base, Collector, merged
 from toolkit.linter.findings import Finding, Severity
 from toolkit.linter.report import LintReport, Suppressed
-from toolkit.linter.rule import Rule
+from toolkit.linter.rule import ColumnReader, Rule
 from toolkit.linter.rules import RULES
 from toolkit.linter.settings import RuleSelection
 from toolkit.linter.suppression import Accepting, Suppressions
@@ -60,6 +60,7 @@ class LintRequest:
         adopt: what the baseline could hold counts as known, so that it can be written anew.
         focus: which files matter.
         allows_suite_sql: the operator's environment allows SQL in suites.
+        columns_read: see `LintContext`.
     """
 
     snapshot: Snapshot
@@ -72,6 +73,7 @@ class LintRequest:
     adopt: bool = False
     focus: Focus = field(default_factory=Focus)
     allows_suite_sql: bool = False
+    columns_read: ColumnReader | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -179,6 +181,7 @@ class _Run:
             rules=self.rules,
             chosen=chosen,
             allows_suite_sql=request.allows_suite_sql,
+            columns_read=request.columns_read,
         )
 
     def _out_of_use(self, sorted_out: SortedFindings) -> tuple[list[Accepting], list[BaselineEntry]]:

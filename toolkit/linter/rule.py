@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ParamSpec, TypeVar
@@ -12,12 +12,18 @@ from toolkit.entities.problems import ConfigProblem
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import entity_kind
 from toolkit.linter.findings import Hit, Severity
+from toolkit.planning.process_io import ProcessSite
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 OptionValue = str | int | float | bool
 """A value of a rule's option in ``repo.yaml: lint.rules``."""
+
+
+ColumnReader = Callable[[ProcessSite, str, Mapping[str, tuple[str, ...]]], Collection[tuple[str, str]] | None]
+"""Reads the feeds and columns that a script names, by a process on its cluster, the script, and the columns of its
+feeds; None: sqlglot is not installed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +53,7 @@ class LintContext:
         base: what it is compared with; None: nothing.
         options: values of rules' options, by rule and name: the defaults, and what ``repo.yaml`` says instead.
         allows_suite_sql: the operator's environment allows SQL in suites.
+        columns_read: reads which columns of feeds a script of SQL names; None: nobody gave one.
     """
 
     repository: Repository
@@ -56,6 +63,7 @@ class LintContext:
     base: BaseState | None = None
     options: Mapping[str, Mapping[str, OptionValue]] = field(default_factory=dict)
     allows_suite_sql: bool = False
+    columns_read: ColumnReader | None = None
 
     @property
     def is_incomplete(self) -> bool:

@@ -29,7 +29,9 @@ def feed_columns(feed: Feed, cluster: str, read: Callable[[str], bytes | None]) 
     elif feed.schema is not None:
         data = read(feed.schema.location)
         found = None if data is None else schema_columns(data)
-    return None if found is None else (*found, *(each for each in partition_keys(feed, cluster) if each not in found))
+    table = _table(feed, cluster)
+    keys = [] if table is None else [each.lower() for each in table.partition_keys]
+    return None if found is None else (*found, *(each for each in keys if each not in found))
 
 
 def schema_columns(data: bytes) -> tuple[str, ...] | None:
@@ -46,10 +48,15 @@ def schema_columns(data: bytes) -> tuple[str, ...] | None:
     return tuple(texts) if texts and len(texts) == len(names) else None
 
 
-def partition_keys(feed: Feed, cluster: str) -> tuple[str, ...]:
-    """Return the partition keys that the table of a feed names; none of a path feed."""
+def table_name(feed: Feed, cluster: str) -> str:
+    """Return the name of a feed's data in column lineage: ``database.table``, or of a path feed its own name."""
+    table = _table(feed, cluster)
+    return feed.name if table is None else f"{table.database}.{table.table}".lower()
+
+
+def _table(feed: Feed, cluster: str) -> TableUri | None:
     text = feed.table_on(cluster)
     try:
-        return () if text is None else tuple(each.lower() for each in TableUri(text).partition_keys)
+        return None if text is None else TableUri(text)
     except ElError:
-        return ()
+        return None

@@ -21,7 +21,7 @@ from toolkit.lineage.columns import Schemas, without_store
 from toolkit.lineage.declared import declared_lineage
 from toolkit.lineage.script_process import script_lineage
 from toolkit.plain_files import read_plain
-from toolkit.planning.feed_columns import feed_columns
+from toolkit.planning.feed_columns import feed_columns, table_name
 from toolkit.process_runner.staging_places import as_written
 from toolkit.programs import sql_text
 from toolkit.programs.port import LINEAGE
@@ -128,15 +128,13 @@ class StepColumns:
         """Yield the columns of a feed: of the metastore if it has the table, else of the config repo."""
         feed, cluster = self.site.feeds[storage.feed], self.site.cluster
         found = feed_columns(feed, cluster.name, self._file)
-        name = feed.name
         if storage.table is not None:
-            name = str(TableName(storage.table.database, storage.table.table))
             with suppress(InvalidInput, Unavailable, *DATA_ERRORS):
                 if feed.cluster(cluster.name).ingest is None:
                     table = self.data.metastores(cluster).table(TableName(storage.table.database, storage.table.table))
                     found = tuple(each.name.lower() for each in (*table.storage.columns, *table.keys))
         if found is not None:
-            yield name, found
+            yield table_name(feed, cluster.name), found
 
     def _file(self, path: str) -> bytes | None:
         if path.startswith("/") or ".." in path.split("/"):

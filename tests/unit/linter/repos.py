@@ -10,6 +10,7 @@ from pathlib import Path
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind, from_directory
 from toolkit.el import parse_instant
 from toolkit.entities.source_files import is_config_file, is_script
+from toolkit.lineage.workflow_columns import columns_read
 from toolkit.linter.baseline import Baseline
 from toolkit.linter.collect import Base
 from toolkit.linter.engine import LintRequest, lint
@@ -81,5 +82,6 @@ def lint_texts(
         base=None if base is None else Base(ref="main", snapshot=snapshot(base)),
         selection=RuleSelection(select=select),
         baseline=baseline,
+        columns_read=columns_read,
     )
     return lint(request, rules)

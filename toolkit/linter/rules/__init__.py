@@ -91,7 +91,7 @@ def base_checks() -> Mapping[str, Check]:
 
     It is loaded by the first comparison: to work out what a change does takes more code than most of the other rules.
     """
-    modules = (import_module(f"{__name__}.{name}") for name in ("base_effects", "base_entities"))
+    modules = (import_module(f"{__name__}.{name}") for name in ("base_effects", "base_entities", "dropped_columns"))
     return {rule_id: check for module in modules for rule_id, check in module.CHECKS.items()}
 
 
