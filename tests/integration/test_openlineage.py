@@ -12,8 +12,8 @@ import pytest
 from tests.integration.process_runs import KEYS, Runs
 from tests.lineage_events.receiver import Manner, Receiver, receiving
 from tests.lineage_events.schemas import faults
-from toolkit.lineage.spool import Spool
 
+LATE = "late_process: {policy: backoff, delay: hours(1), inputs: {clicks: workflows/late.sh}}"
 SETTINGS = """\
 owners: [data-platform@example.com]
 monitoring: {{allowed_hosts: ["127.0.0.1"]}}
@@ -47,6 +47,8 @@ def states(events: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def test_a_run_has_a_start_and_an_end_below_the_call_that_started_it(counting: Runs, receiver: Receiver) -> None:
+    counting.write(scripts={"count": counting.making(), "late": "true"}, more=LATE)  # keeps fingerprints of inputs
+    configure(counting, receiver.url)
     assert counting.run()[0] == 0
     events = receiver.until(4)
     assert states(events) == [
@@ -68,6 +70,10 @@ def test_a_run_has_a_start_and_an_end_below_the_call_that_started_it(counting: R
     (read,), (wrote,) = ended["inputs"], ended["outputs"]
     assert (read["namespace"], read["name"]) == ("file", f"{counting.directory}/data/clicks")
     assert (wrote["namespace"], wrote["name"]) == ("file", f"{counting.directory}/data/counts")
+    for each in (read, wrote):
+        (instance,) = each["facets"]["feedctl_instances"]["instances"]
+        assert instance["instanceKey"] == KEYS[0]
+    assert read["facets"]["feedctl_instances"]["instances"][0]["fingerprint"]
 
 
 def test_a_failed_attempt_says_why_and_the_next_one_is_another_run(counting: Runs, receiver: Receiver) -> None:
@@ -137,4 +143,3 @@ def test_a_run_that_was_killed_is_aborted_by_the_one_that_takes_over(counting: R
     events = [each for each in receiver.until(6) if each["job"]["name"] == "count"]
     assert [state for _, state in states(events)] == ["START", "ABORT", "START", "COMPLETE"]
     assert events[0]["run"]["runId"] == events[1]["run"]["runId"] != events[2]["run"]["runId"]
-    assert Spool(counting.directory / "openlineage").file.exists()

@@ -63,7 +63,7 @@ def _validator(cls: type) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(_of_class(cls), format_checker=jsonschema.FormatChecker())
 
 
-def _of_class(cls: type) -> dict[str, Any]:
+def _of_class(cls: type, within: tuple[type, ...] = ()) -> dict[str, Any]:
     hints = typing.get_type_hints(cls)
     names = [each.name for each in attr.fields(cls)]
     required = [each.name for each in attr.fields(cls) if each.default is attr.NOTHING]
@@ -73,7 +73,7 @@ def _of_class(cls: type) -> dict[str, Any]:
     return {
         "type": "object",
         "required": sorted(set(required)),
-        "properties": {name: _of_type(hints[name]) | _of_text(name) for name in names},
+        "properties": {name: _of_type(hints[name], (*within, cls)) | _of_text(name) for name in names},
         "additionalProperties": is_open,
     }
 
@@ -84,21 +84,19 @@ def _of_text(name: str) -> dict[str, Any]:
     return {"format": _FORMATS[name]} if name in _FORMATS else {}
 
 
-def _of_type(hint: Any) -> dict[str, Any]:  # noqa: ANN401 - any annotation
+def _of_type(hint: Any, within: tuple[type, ...]) -> dict[str, Any]:  # noqa: ANN401, PLR0911 - any annotation, and a case for each kind
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in {typing.Union, types.UnionType}:
-        return {"anyOf": [_of_type(each) for each in arguments if each is not type(None)]}
+        return {"anyOf": [_of_type(each, within) for each in arguments if each is not type(None)]}
     if origin is list:
-        return {"type": "array", "items": _of_type(arguments[0])}
+        return {"type": "array", "items": _of_type(arguments[0], within)}
     if origin is dict:
-        return {"type": "object", "additionalProperties": _of_type(arguments[1])}
+        return {"type": "object", "additionalProperties": _of_type(arguments[1], within)}
     if isinstance(hint, type) and issubclass(hint, Enum):
         return {"enum": [each.value for each in hint]}
     if isinstance(hint, type) and attr.has(hint):
-        return _any_facet() if hint.__name__.endswith("Facet") else _of_class(hint)
+        if hint.__name__.endswith("Facet"):
+            return {"type": "object", "required": ["_producer", "_schemaURL"]}  # held against its own class
+        return {} if hint in within else _of_class(hint, within)
     plain = {str: "string", int: "integer", bool: "boolean", float: "number"}
     return {"type": plain[hint]} if hint in plain else {}
-
-
-def _any_facet() -> dict[str, Any]:
-    return {"type": "object", "required": ["_producer", "_schemaURL"]}

@@ -150,8 +150,8 @@ class LineageEvents(RunEnds):
             return
         yield self._event(state, run, outcome.reason, report)
         if run.key.life_cycle in _LOADED and outcome.status is RunStatus.SUCCEEDED:
-            on = [run.key.cluster]
-            yield from self._factory.dataset_events(run.key.entity, self.messages.clock.now(), report.writes, on)
+            pairs = [(run.key.entity, run.key.cluster)]
+            yield from self._factory.dataset_events(pairs, self.messages.clock.now(), report)
 
     def _event(self, state: str, run: RecordedRun, reason: str | None = None, report: RunReport | None = None) -> Event:
         from toolkit.lineage.openlineage import ReportedRun  # noqa: PLC0415 - an extra

@@ -12,9 +12,16 @@ from toolkit.ledger import validations
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.rows import Run
-from toolkit.ledger.tables import input_fingerprint, lineage_edge, verdict
+from toolkit.ledger.tables import (
+    input_fingerprint,
+    lineage_edge,
+    lineage_node,
+    lineage_relation,
+    lineage_run_query,
+    verdict,
+)
 from toolkit.ledger.validations import StoredFinding
-from toolkit.ledger.vocabulary import LineageDirection, RunStatus
+from toolkit.ledger.vocabulary import LineageDirection, LineageRelationKind, RunStatus
 
 
 class ReportedInstance(NamedTuple):
@@ -27,6 +34,19 @@ class ReportedInstance(NamedTuple):
     fingerprint: str | None = None
 
 
+class ReportedColumn(NamedTuple):
+    """Relation of columns by a statement of a run; a table without a column stands for its rows."""
+
+    source_table: str
+    source: str
+    target_table: str
+    target: str
+    kind: LineageRelationKind
+
+
+_MOST_COLUMNS = 5_000
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunReport:
     """Facts of a run.
@@ -36,12 +56,14 @@ class RunReport:
         reads: instances that it read: all of them once it has succeeded, and those with a fingerprint before.
         writes: instances that it wrote; empty until it has succeeded.
         findings: of its validations, by feed and cluster.
+        columns: that its statements relate.
     """
 
     status: RunStatus | None = None
     reads: Sequence[ReportedInstance] = ()
     writes: Sequence[ReportedInstance] = ()
     findings: Mapping[tuple[str, str], Sequence[StoredFinding]] = field(default_factory=dict)
+    columns: Sequence[ReportedColumn] = ()
 
 
 NO_REPORT = RunReport()
@@ -60,6 +82,7 @@ def run_report(tx: Transaction, run_id: int) -> RunReport:
         reads=_edges(tx, run_id, LineageDirection.INPUT) or [ReportedInstance(*each) for each in tx.execute(read)],
         writes=_edges(tx, run_id, LineageDirection.OUTPUT),
         findings=_findings(tx, found),
+        columns=_columns(tx, run_id),
     )
 
 
@@ -83,3 +106,18 @@ def _findings(tx: Transaction, found: Run) -> dict[tuple[str, str], list[StoredF
     for number, findings in validations.findings_of(tx, list(pairs)).items():
         by_pair.setdefault(pairs[number], []).extend(findings)
     return by_pair
+
+
+def _columns(tx: Transaction, run_id: int) -> list[ReportedColumn]:
+    source, target = lineage_node.alias("source"), lineage_node.alias("target")
+    related = lineage_relation.c
+    wanted = (
+        sa.select(source.c.table_name, source.c.column_name, target.c.table_name, target.c.column_name, related.kind)
+        .join_from(lineage_run_query, lineage_relation, related.query_digest == lineage_run_query.c.query_digest)
+        .join(source, source.c.node_id == related.source_node)
+        .join(target, target.c.node_id == related.target_node)
+        .where(lineage_run_query.c.run_id == run_id, source.c.column_name != "", target.c.table_name != "")
+        .distinct()
+        .limit(_MOST_COLUMNS)
+    )
+    return sorted(ReportedColumn(*each) for each in tx.execute(wanted))

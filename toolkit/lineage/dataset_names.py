@@ -14,7 +14,6 @@ from toolkit.planning.instance_storage import FeedStorage
 
 _HDFS_PORT = 8020
 _METASTORE_PORT = 9083
-_KAFKA_PORT = 9092
 
 
 class DatasetName(NamedTuple):
@@ -68,7 +67,7 @@ def path_dataset(path: CanonicalPath) -> DatasetName:
 
 def topic_dataset(topic: str, bootstrap: str) -> DatasetName:
     """Return the name of a topic of Kafka; the first broker stands for all."""
-    return DatasetName(f"kafka://{_with_port(bootstrap.partition(',')[0].strip(), _KAFKA_PORT)}", topic)
+    return DatasetName(f"kafka://{bootstrap.partition(',')[0].strip()}", topic)
 
 
 def _with_port(authority: str, port: int) -> str:

@@ -5,47 +5,67 @@ Instances of a feed are one dataset; which of them a run read or wrote is in the
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import attr
 from openlineage.client import event_v2 as events
-from openlineage.client import facet_v2 as facets
-from openlineage.client.generated import base, execution_parameters_run
+from openlineage.client.facet_v2 import (
+    column_lineage_dataset,
+    data_quality_assertions_dataset,
+    error_message_run,
+    job_type_job,
+    nominal_time_run,
+    ownership_dataset,
+    ownership_job,
+    parent_run,
+    schema_dataset,
+    source_code_location_job,
+)
+from openlineage.client.generated.base import DatasetFacet, JobFacet
+from openlineage.client.generated.execution_parameters_run import ExecutionParameter, ExecutionParametersRunFacet
 from openlineage.client.serde import Serde
 
 from toolkit import __version__
 from toolkit.el import ElError, parse_instant
 from toolkit.entities.errors import UnknownName
-from toolkit.ledger.vocabulary import LifeCycle
+from toolkit.ledger.lineage_reports import NO_REPORT
+from toolkit.ledger.vocabulary import LifeCycle, LineageRelationKind
 from toolkit.lineage.dataset_names import DatasetName, feed_dataset, path_dataset, topic_dataset
-from toolkit.lineage.graph import VertexKind
 
 if TYPE_CHECKING:
-    from toolkit.entities import Repository
-    from toolkit.entities.feed import Feed
-    from toolkit.ledger.lineage_reports import ReportedInstance, RunReport
+    from toolkit.entities import Feed, Repository
+    from toolkit.ledger.lineage_reports import ReportedColumn, ReportedInstance, RunReport
     from toolkit.ledger.runs.rows import RunKey
-    from toolkit.ledger.validations import StoredFinding
     from toolkit.lineage.graph import LineageGraph
 
 Event = Mapping[str, Any]
 """Event as JSON."""
 
-PRODUCER = f"urn:feedctl:{__version__}"
-_LANGUAGE = "PYTHON"
+_Pair = tuple[str, str]
+"""A feed and a cluster."""
 _MOST_INSTANCES, _MOST_ASSERTIONS, _LONGEST_MESSAGE = 1_000, 1_000, 4_000
 _COPIES = frozenset({LifeCycle.REPLICATION, LifeCycle.IMPORT, LifeCycle.EXPORT})
-_ENTITY_OF = {
-    VertexKind.FEED: "name",
-    VertexKind.PROCESS: "name",
-    VertexKind.INSTANCE: "feed",
-    VertexKind.RUN: "process",
+_TRANSFORMATIONS = {
+    LineageRelationKind.DIRECT: ("DIRECT", "TRANSFORMATION"),
+    LineageRelationKind.AGGREGATE: ("DIRECT", "AGGREGATION"),
+    LineageRelationKind.CONDITION: ("INDIRECT", "FILTER"),
 }
-"""The fact of a vertex that names the entity, or its name."""
 
-events.set_producer(PRODUCER)
+events.set_producer(f"urn:feedctl:{__version__}")
+
+
+@attr.define
+class InstancesFacet(DatasetFacet):
+    """Instances of a feed that a run read or wrote; `instances` has the first of them."""
+
+    feed: str
+    cluster: str
+    count: int
+    instances: list[dict[str, str]]
 
 
 class ReportedRun(NamedTuple):
@@ -82,13 +102,7 @@ class EventFactory:
     repository: Repository
     commit: str | None = None
 
-    @property
-    def namespace(self) -> str:
-        """Namespace of the jobs."""
-        settings = self.repository.settings
-        return settings.lineage.openlineage.namespace or settings.name or "feedctl"
-
-    def run_event(self, state: str, run: ReportedRun, at: datetime, report: RunReport) -> Event:
+    def run_event(self, state: str, run: ReportedRun, at: datetime, report: RunReport = NO_REPORT) -> Event:
         """Return an event about a run.
 
         Args:
@@ -98,63 +112,54 @@ class EventFactory:
             report: what the ledger knows of it.
         """
         sources, targets = self._flow(run.key)
-        job = self._job(run.key.entity, run.key.life_cycle)
-        inputs = [
-            events.InputDataset(*name, facets=each) for name, each in self._datasets(sources, report.reads, {}).items()
-        ]
-        outputs = [
-            events.OutputDataset(*name, facets=each)
-            for name, each in self._datasets(targets, report.writes, report.findings).items()
-        ]
+        reads = self._datasets(sources, report.reads)
+        writes = self._datasets(targets, report.writes, report)
         event = events.RunEvent(
             eventTime=_text(at),
             run=events.Run(run.uuid, facets=dict(self._run_facets(run))),
-            job=job,
+            job=self._job(run.key.entity, run.key.life_cycle),
             eventType=events.RunState(state),
-            inputs=[*inputs, *(events.InputDataset(*name) for name in self._outside(run.key))],
-            outputs=outputs,
+            inputs=[*_inputs(reads), *(events.InputDataset(*each) for each in self._outside(run.key))],
+            outputs=_outputs(writes),
         )
         return Serde.to_dict(event)
 
     def action_event(self, state: str, action: str, uuid: str, at: datetime) -> Event:
         """Return an event about a call of an action, which is the parent of its runs."""
-        job = events.Job(self.namespace, _action_job(action), facets={"jobType": _job_type(action)})
-        event = events.RunEvent(eventTime=_text(at), run=events.Run(uuid), job=job, eventType=events.RunState(state))
-        return Serde.to_dict(event)
+        job = events.Job(self._namespace, f"feedctl.{action}", facets={"jobType": _job_type(action)})
+        run = events.Run(uuid)
+        return Serde.to_dict(events.RunEvent(eventTime=_text(at), run=run, job=job, eventType=events.RunState(state)))
 
-    def dataset_events(
-        self, feed: str, at: datetime, instances: Iterable[ReportedInstance] = (), clusters: Iterable[str] | None = None
-    ) -> Iterator[Event]:
-        """Yield an event about the data of a feed on each of its clusters, or on some."""
-        found = self.repository.feeds[feed]
-        on = {(feed, name) for name in (clusters or [each.name for each in found.clusters])}
-        for name, each in self._datasets(on, instances, {}).items():
-            event = events.DatasetEvent(eventTime=_text(at), dataset=events.StaticDataset(*name, facets=each))
-            yield Serde.to_dict(event)
+    def dataset_events(self, pairs: Iterable[_Pair], at: datetime, report: RunReport = NO_REPORT) -> Iterator[Event]:
+        """Yield an event about the data of each feed and cluster, with the instances that a run wrote."""
+        for name, facets in self._datasets(pairs, report.writes).items():
+            dataset = events.StaticDataset(*name, facets=facets)
+            yield Serde.to_dict(events.DatasetEvent(eventTime=_text(at), dataset=dataset))
 
     def job_event(self, process: str, at: datetime) -> Event:
         """Return an event about a process without any of its runs."""
         found = self.repository.processes[process]
         on = [each.name for each in found.clusters]
-        reads = {(each.feed, cluster) for each in found.inputs.values() for cluster in on}
-        writes = {(each.feed, cluster) for each in found.outputs.values() for cluster in on}
-        event = events.JobEvent(
-            eventTime=_text(at),
-            job=self._job(process, LifeCycle.EXECUTION),
-            inputs=[events.InputDataset(*name, facets=each) for name, each in self._datasets(reads, (), {}).items()],
-            outputs=[events.OutputDataset(*name, facets=each) for name, each in self._datasets(writes, (), {}).items()],
-        )
+        reads = self._datasets((each.feed, cluster) for each in found.inputs.values() for cluster in on)
+        writes = self._datasets((each.feed, cluster) for each in found.outputs.values() for cluster in on)
+        job = self._job(process, LifeCycle.EXECUTION)
+        event = events.JobEvent(eventTime=_text(at), job=job, inputs=_inputs(reads), outputs=_outputs(writes))
         return Serde.to_dict(event)
 
-    def _flow(self, key: RunKey) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-        """Return the feeds, each with its cluster, that a run of this key reads and writes by the config repo."""
+    @property
+    def _namespace(self) -> str:
+        settings = self.repository.settings
+        return settings.lineage.openlineage.namespace or settings.name or "feedctl"
+
+    def _flow(self, key: RunKey) -> tuple[Sequence[_Pair], Sequence[_Pair]]:
+        """Return what a run of this key reads and writes by the config repo."""
         process = self.repository.processes.get(key.entity)
         if key.life_cycle is LifeCycle.EXECUTION and process is not None:
-            sources = {(each.feed, key.cluster) for each in process.inputs.values()}
-            return sources, {(each.feed, key.cluster) for each in process.outputs.values()}
+            reads = [(each.feed, key.cluster) for each in process.inputs.values()]
+            return reads, [(each.feed, key.cluster) for each in process.outputs.values()]
         if key.life_cycle in _COPIES and key.counterpart:
-            return {(key.entity, key.counterpart)}, {(key.entity, key.cluster)}
-        return set(), {(key.entity, key.cluster)} if key.life_cycle is LifeCycle.INGEST else set()
+            return [(key.entity, key.counterpart)], [(key.entity, key.cluster)]
+        return [], [(key.entity, key.cluster)] if key.life_cycle is LifeCycle.INGEST else []
 
     def _outside(self, key: RunKey) -> Iterator[DatasetName]:
         """Yield the source of an ingest: a topic, or a directory."""
@@ -168,69 +173,78 @@ class EventFactory:
             yield path_dataset(self.repository.clusters[key.cluster].place(files.directory))
 
     def _datasets(
-        self,
-        pairs: Iterable[tuple[str, str]],
-        instances: Iterable[ReportedInstance],
-        findings: Mapping[tuple[str, str], Sequence[StoredFinding]],
+        self, pairs: Iterable[_Pair], instances: Iterable[ReportedInstance] = (), report: RunReport = NO_REPORT
     ) -> dict[DatasetName, dict[str, Any]]:
-        """Return the facets of each dataset: of the pairs of feed and cluster, and of those of the instances."""
-        by_pair: dict[tuple[str, str], list[ReportedInstance]] = {each: [] for each in pairs}
+        """Return the facets of the datasets of the pairs, and of those of the instances."""
+        by_pair: dict[_Pair, list[ReportedInstance]] = {each: [] for each in pairs}
         for each in instances:
             by_pair.setdefault((each.feed, each.cluster), []).append(each)
         found: dict[DatasetName, dict[str, Any]] = {}
-        for (name, where), of_pair in sorted(by_pair.items()):
-            feed, cluster = self.repository.feeds.get(name), self.repository.clusters.get(where)
-            if feed is None or cluster is None:
+        for pair, of_pair in sorted(by_pair.items()):
+            name, feed = self._name_of(pair), self.repository.feeds.get(pair[0])
+            if name is None or feed is None:
                 continue
-            try:
-                dataset = feed_dataset(feed, cluster)
-            except (ElError, UnknownName):
-                continue
-            found.setdefault(dataset, {}).update(_dataset_facets(feed, where, of_pair, findings.get((name, where), ())))
+            facets = dict(_dataset_facets(feed, pair[1], of_pair))
+            if pair in report.findings:
+                facets["dataQualityAssertions"] = _assertions(report, pair)
+            columns = [each for each in report.columns if each.target_table in {feed.name, name.name}]
+            if columns:
+                facets["columnLineage"] = self._column_lineage(columns, pair[1])
+            found.setdefault(name, {}).update(facets)
         return found
+
+    def _name_of(self, pair: _Pair) -> DatasetName | None:
+        feed, cluster = self.repository.feeds.get(pair[0]), self.repository.clusters.get(pair[1])
+        try:
+            return None if feed is None or cluster is None else feed_dataset(feed, cluster)
+        except (ElError, UnknownName):
+            return None
+
+    def _column_lineage(self, columns: Sequence[ReportedColumn], cluster: str) -> DatasetFacet:
+        of_column: dict[str, list[column_lineage_dataset.InputField]] = defaultdict(list)
+        for each in columns:
+            name = self._name_of((each.source_table, cluster)) or DatasetName("hive", each.source_table)
+            kind, subtype = _TRANSFORMATIONS[each.kind]
+            how = column_lineage_dataset.Transformation(type=kind, subtype=subtype)
+            of_column[each.target].append(column_lineage_dataset.InputField(*name, each.source, transformations=[how]))
+        of_rows = of_column.pop("", [])
+        fields = {name: column_lineage_dataset.Fields(inputFields=each) for name, each in of_column.items()}
+        return column_lineage_dataset.ColumnLineageDatasetFacet(fields=fields, dataset=of_rows)
 
     def _job(self, entity: str, life_cycle: LifeCycle) -> events.Job:
         """Return the job of an entity; what is done with a feed is a job each, since each has datasets of its own."""
-        found: dict[str, base.JobFacet] = {"jobType": _job_type(life_cycle)}
+        facets: dict[str, JobFacet] = {"jobType": _job_type(life_cycle)}
         entry = self.repository.entries.get(entity)
         owner = None if entry is None or entry.entity is None else entry.entity.owner
         if owner:
-            found["ownership"] = facets.ownership_job.OwnershipJobFacet([facets.ownership_job.Owner(owner)])
+            facets["ownership"] = ownership_job.OwnershipJobFacet([ownership_job.Owner(owner)])
         if self.commit is not None and entry is not None:
-            found["sourceCodeLocation"] = facets.source_code_location_job.SourceCodeLocationJobFacet(
+            facets["sourceCodeLocation"] = source_code_location_job.SourceCodeLocationJobFacet(
                 type="git", url=f"urn:git:{self.commit}", path=entry.file, version=self.commit
             )
         name = entity if life_cycle is LifeCycle.EXECUTION else f"{entity}.{life_cycle}"
-        return events.Job(self.namespace, name, facets=found)
+        return events.Job(self._namespace, name, facets=facets)
 
-    def _run_facets(self, run: ReportedRun) -> Iterator[tuple[str, base.RunFacet]]:
-        parent = facets.parent_run
-        yield (
-            "parent",
-            parent.ParentRunFacet(run=parent.Run(run.parent), job=parent.Job(self.namespace, _action_job(run.action))),
-        )
+    def _run_facets(self, run: ReportedRun) -> Iterator[tuple[str, Any]]:
+        call = parent_run.Job(self._namespace, f"feedctl.{run.action}")
+        yield "parent", parent_run.ParentRunFacet(run=parent_run.Run(run.parent), job=call)
         values = {"cluster": run.key.cluster, "counterpart": run.key.counterpart, "instance_key": run.key.instance_key}
-        numbers = {"attempt": run.attempt, "run_id": run.run_id}
-        values |= {name: str(number) for name, number in numbers.items() if number is not None}
-        parameters = [
-            execution_parameters_run.ExecutionParameter(key=name, value=value)
-            for name, value in values.items()
-            if value
-        ]
-        yield "executionParameters", execution_parameters_run.ExecutionParametersRunFacet(parameters)
+        values |= {"attempt": str(run.attempt or ""), "run_id": str(run.run_id or "")}
+        parameters = [ExecutionParameter(key=name, value=value) for name, value in values.items() if value]
+        yield "executionParameters", ExecutionParametersRunFacet(parameters)
         period = self._period(run.key)
-        if period is not None:
-            yield "nominalTime", facets.nominal_time_run.NominalTimeRunFacet(*map(_text, period))
+        if period:
+            yield "nominalTime", nominal_time_run.NominalTimeRunFacet(*map(_text, period))
         if run.reason:
             message = run.reason[:_LONGEST_MESSAGE]
-            yield "errorMessage", facets.error_message_run.ErrorMessageRunFacet(message, programmingLanguage=_LANGUAGE)
+            yield "errorMessage", error_message_run.ErrorMessageRunFacet(message, programmingLanguage="PYTHON")
 
-    def _period(self, key: RunKey) -> tuple[datetime, ...] | None:
-        """Return the nominal time of a run, and that of the next one if there is one."""
+    def _period(self, key: RunKey) -> Sequence[datetime]:
+        """Return the nominal time of a run, and that of the next one if there is one; nothing if it has none."""
         try:
             start = parse_instant(key.instance_key)
         except ElError:
-            return None
+            return ()
         entity = self.repository.processes.get(key.entity) or self.repository.feeds.get(key.entity)
         try:
             if entity is not None:
@@ -242,59 +256,55 @@ class EventFactory:
 
 
 def static_events(graph: LineageGraph, repository: Repository, at: datetime) -> list[Event]:
-    """Return events about the processes and feeds of a graph, without any run: JobEvent and DatasetEvent.
+    """Return events about the processes and feeds that the vertices of a graph mean, without any run.
 
     Args:
-        graph: of entities, or of instances and runs, whose entities it means.
+        graph: of entities, or of instances and runs.
         repository: the entities.
         at: the time of the events.
     """
-    factory = EventFactory(repository=repository)
-    names = {each.facts.get(fact, each.name) for each in graph.vertices.values() if (fact := _ENTITY_OF.get(each.kind))}
+    factory, names = EventFactory(repository=repository), {each.name for each in graph.vertices.values()}
     jobs = [factory.job_event(name, at) for name in sorted(names & repository.processes.keys())]
-    return [
-        *jobs,
-        *(each for name in sorted(names & repository.feeds.keys()) for each in factory.dataset_events(name, at)),
-    ]
+    feeds = [repository.feeds[name] for name in sorted(names & repository.feeds.keys())]
+    pairs = [(feed.name, cluster.name) for feed in feeds for cluster in feed.clusters]
+    return [*jobs, *factory.dataset_events(pairs, at)]
 
 
-def _dataset_facets(
-    feed: Feed, cluster: str, instances: Sequence[ReportedInstance], findings: Sequence[StoredFinding]
-) -> Iterator[tuple[str, Any]]:
+def _inputs(found: Mapping[DatasetName, dict[str, Any]]) -> list[events.InputDataset]:
+    return [events.InputDataset(*name, facets=facets) for name, facets in found.items()]
+
+
+def _outputs(found: Mapping[DatasetName, dict[str, Any]]) -> list[events.OutputDataset]:
+    return [events.OutputDataset(*name, facets=facets) for name, facets in found.items()]
+
+
+def _dataset_facets(feed: Feed, cluster: str, instances: Sequence[ReportedInstance]) -> Iterator[tuple[str, Any]]:
     if feed.owner:
-        owner = facets.ownership_dataset.Owner(feed.owner)
-        yield "ownership", facets.ownership_dataset.OwnershipDatasetFacet([owner])
-    ingest = feed.cluster(cluster).ingest
-    if ingest is not None:
-        fields = [facets.schema_dataset.SchemaDatasetFacetFields(each.name, each.type) for each in ingest.columns]
-        yield "schema", facets.schema_dataset.SchemaDatasetFacet(fields)
+        yield "ownership", ownership_dataset.OwnershipDatasetFacet([ownership_dataset.Owner(feed.owner)])
+    settings = feed.find_cluster(cluster)
+    if settings is not None and settings.ingest is not None:
+        columns = [schema_dataset.SchemaDatasetFacetFields(each.name, each.type) for each in settings.ingest.columns]
+        yield "schema", schema_dataset.SchemaDatasetFacet(columns)
     if instances:
         kept = [
             {"instanceKey": each.instance_key, "uri": each.uri or "", "fingerprint": each.fingerprint or ""}
             for each in instances[:_MOST_INSTANCES]
         ]
-        facet = base.DatasetFacet()
-        yield (
-            "feedctl_instances",
-            facet.with_additional_properties(feed=feed.name, cluster=cluster, count=len(instances), instances=kept),
+        yield "feedctl_instances", InstancesFacet(feed.name, cluster, len(instances), kept)
+
+
+def _assertions(report: RunReport, pair: _Pair) -> data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet:
+    found = [
+        data_quality_assertions_dataset.Assertion(
+            assertion=each.type, success=each.success, column=each.column_name or None, severity=each.severity
         )
-    if findings:
-        assertions = [
-            facets.data_quality_assertions_dataset.Assertion(
-                assertion=each.type, success=each.success, column=each.column_name or None, severity=each.severity
-            )
-            for each in findings[:_MOST_ASSERTIONS]
-        ]
-        quality = facets.data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet(assertions)
-        yield "dataQualityAssertions", quality
+        for each in report.findings[pair][:_MOST_ASSERTIONS]
+    ]
+    return data_quality_assertions_dataset.DataQualityAssertionsDatasetFacet(found)
 
 
-def _action_job(action: str) -> str:
-    return f"feedctl.{action}"
-
-
-def _job_type(of: str) -> base.JobFacet:
-    return facets.job_type_job.JobTypeJobFacet(processingType="BATCH", integration="FEEDCTL", jobType=of.upper())
+def _job_type(of: str) -> JobFacet:
+    return job_type_job.JobTypeJobFacet(processingType="BATCH", integration="FEEDCTL", jobType=of.upper())
 
 
 def _text(at: datetime) -> str:

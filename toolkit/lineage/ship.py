@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from toolkit.entities.lineage import LineageCredential, LineageTransport, OpenLineageSettings
 from toolkit.entities.monitoring_formats import webhook_host
-from toolkit.lineage.spool import Spool, append
+from toolkit.lineage.spool import Spool, opened
 from toolkit.notify.channel import ChannelUnavailable, MessageRefused, visible
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
     from toolkit.variables import Variables
 
-CONNECT_SECONDS, ANSWER_SECONDS = 5.0, 10.0
+_CONNECT_SECONDS, _ANSWER_SECONDS, _LEAST_SECONDS = 5.0, 10.0, 0.01
 """So long a receiver may take to be connected to, and for an answer as a whole, if there is no less time left."""
-_LEAST_SECONDS = 0.01
 _LONGEST_READ = 1_000
 _ENDPOINT = "/api/v1/lineage"
 _START_SECONDS = 60
@@ -67,7 +66,7 @@ def ship(
     seconds: float = math.inf,
     patience: float = 0.0,
 ) -> Shipped:
-    """Send what waits in a spool, in its order, and note each event that was acknowledged or refused.
+    """Send what waits in a spool, in its order.
 
     Args:
         spool: of the events.
@@ -79,40 +78,34 @@ def ship(
     """
     report, latest = Shipped(), time.monotonic() + seconds
     try:
-        with spool.shipping(patience) as note, _receiver(spool, settings, hosts, variables, latest) as send:
-            if note is None:
-                report.failure = "another process sends them"
-                return report
-            for line in note.waiting():
+        with _receiver(spool, settings, hosts, variables, latest) as send, closing(spool.waiting(patience)) as lines:
+            for line in lines:
                 if time.monotonic() >= latest:
                     report.failure = f"there was no time to send all in {seconds:g} s"
-                    return report
+                    break
                 try:
-                    json.loads(line.text)
-                    send(line.text)
+                    json.loads(line)
+                    send(line)
+                    report.sent += 1
                 except (ValueError, MessageRefused):
                     report.refused += 1
-                else:
-                    report.sent += 1
-                note.sent(line)
-            note.tidy()
     except (ChannelUnavailable, OSError) as error:
         report.failure = str(error)
     return report
 
 
 def ship_beside(spool: Spool, settings: OpenLineageSettings, hosts: Collection[str], variables: Variables) -> None:
-    """Have what waits in a spool sent, without waiting for a server: a child of its own does that, and ends by itself.
+    """Have what waits in a spool sent; a server is not waited for, since a child of its own sends, and ends by itself.
 
     Raises:
         OSError: there can be no child.
     """
     if settings.transport is not LineageTransport.HTTP:
-        ship(spool, settings, hosts, variables, seconds=settings.timeout, patience=settings.timeout)
+        ship(spool, settings, hosts, variables, seconds=settings.timeout)
         return
     order = {"file": str(spool.file), "settings": asdict(settings), "hosts": list(hosts)}
-    modules = json.dumps([each for each in sys.path if each])  # an empty one is the working directory: maybe anybody's
-    arguments = [sys.executable, "-I", "-c", _CHILD, modules, json.dumps(order)]
+    modules = [each for each in sys.path if each]  # an empty one is the working directory, where others may write
+    arguments = [sys.executable, "-I", "-c", _CHILD, json.dumps(modules), json.dumps(order)]
     os.posix_spawn(sys.executable, arguments, variables, file_actions=_NOWHERE, setsid=True)
 
 
@@ -130,11 +123,12 @@ def child(order: Mapping[str, Any], variables: Variables) -> None:
 @contextmanager
 def _receiver(
     spool: Spool, settings: OpenLineageSettings, hosts: Collection[str], variables: Variables, latest: float
-) -> Iterator[Callable[[bytes], None]]:
+) -> Iterator[Callable[[bytes], object]]:
     if settings.transport is LineageTransport.FILE:
-        yield lambda line: append(sent_file(spool), line + b"\n")
+        with opened(sent_file(spool), os.O_WRONLY | os.O_APPEND) as descriptor:
+            yield lambda line: os.write(descriptor, line + b"\n")
     elif settings.transport is LineageTransport.CONSOLE:
-        yield _print
+        yield lambda line: sys.stderr.write(f"{line.decode(errors='replace')}\n")
     else:
         from toolkit.notify.limited_http import limited_session  # noqa: PLC0415 - takes 0.2 s
 
@@ -142,18 +136,14 @@ def _receiver(
             return max(_LEAST_SECONDS, min(most, latest - time.monotonic()))
 
         url = _address(settings, hosts)
-        with limited_session(lambda: left(ANSWER_SECONDS)) as session:
+        with limited_session(lambda: left(_ANSWER_SECONDS)) as session:
             session.headers.update({"Content-Type": "application/json", "User-Agent": "feedctl"})
             if settings.credential is not None:
                 key = variables.get(settings.credential.env)
                 if not key:
                     raise ChannelUnavailable(why=f"the environment variable {settings.credential.env} is not set")
                 session.headers["Authorization"] = f"Bearer {key}"
-            yield lambda line: _post(session, url, line, (left(CONNECT_SECONDS), left(ANSWER_SECONDS)))
-
-
-def _print(line: bytes) -> None:
-    sys.stderr.write(f"{line.decode(errors='replace')}\n")
+            yield lambda line: _post(session, url, line, (left(_CONNECT_SECONDS), left(_ANSWER_SECONDS)))
 
 
 def sent_file(spool: Spool) -> Path:
@@ -162,7 +152,7 @@ def sent_file(spool: Spool) -> Path:
 
 
 def _address(settings: OpenLineageSettings, hosts: Collection[str]) -> str:
-    """Return the URL for events; the environment's overlay may have changed it, so its host is looked at again."""
+    """Return the URL for events, if its host is allowed."""
     url = settings.url or ""
     if webhook_host(url) not in {each.lower() for each in hosts}:
         raise ChannelUnavailable(why=f"the host {webhook_host(url)!r} is not in monitoring.allowed_hosts of repo.yaml")

@@ -1,7 +1,7 @@
-"""Spool of events: a file beside the ledger that runs append to, and a note of how much of it was sent.
+"""Spool of events: a file that runs append to, a line a write, and that one shipper at a time empties.
 
-Runs append without a lock, a line a write. One shipper at a time reads: it locks the note, which has the number and the
-sent bytes of the spool and of the file that was the spool before.
+The shipper renames the file to `FILE.1`, notes in `FILE.sent` how many of its bytes were sent, and removes it when no
+writer has it open any more: each holds a shared lock while it writes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +18,13 @@ from pathlib import Path
 _OPEN = os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _OWNER_ONLY = 0o600
 _CHUNK = 1 << 20
-_ROTATED_BYTES, _MOST_BYTES = 16 << 20, 512 << 20
-"""From so many bytes on, a spool that was sent is replaced; beyond so many, a receiver is dead and events are lost."""
-_QUIET_SECONDS = 60.0
-"""A replaced spool that has not changed for so long has no writer any more."""
-_LOOK_SECONDS = 0.05
-_NOTE_BYTES = 96
+_MOST_BYTES = 256 << 20
+"""A spool of so many bytes takes no more events: its receiver is dead, and the disk has to last."""
+_APPEND_SECONDS, _LOOK_SECONDS = 0.05, 0.005
 
 
 class SpoolUnusable(OSError):  # noqa: N818 - named for what was found
-    """An event cannot be appended to a spool.
+    """A spool cannot be appended to, or another process empties it.
 
     Args:
         file: of the spool.
@@ -38,169 +35,115 @@ class SpoolUnusable(OSError):  # noqa: N818 - named for what was found
         super().__init__(f"{file} {found}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SpooledLine:
-    """A line of a spool.
-
-    Attributes:
-        text: without its end.
-        file: number of the file that it is in.
-        end: the byte behind it.
-    """
-
-    text: bytes
-    file: int
-    end: int
-
-
 @dataclass(frozen=True)
 class Spool:
     """A spool that may or may not be there.
 
     Args:
-        file: of the lines; `FILE.sent` is the note, and `FILE.1` the file that was the spool before.
+        file: of the lines.
     """
 
     file: Path
 
-    @property
-    def earlier(self) -> Path:
-        """The file that was the spool before."""
-        return self.file.with_name(f"{self.file.name}.1")
-
     def append(self, line: bytes) -> None:
-        """Append a line by one call; one that a full disk cuts is ended by the next, and no shipper takes it.
+        """Append a line by one call; one that a full disk cuts is ended by the next, and is no event.
 
         Raises:
-            OSError: it cannot be written, or the spool has grown too large since nothing was sent for long.
+            OSError: it cannot be written, or the spool is too large since nothing was sent for long.
         """
-        with suppress(FileNotFoundError):
-            if self.file.stat().st_size > _MOST_BYTES:
-                raise SpoolUnusable(file=self.file, found=f"has {_MOST_BYTES:,} bytes that were not sent")
-        append(self.file, b"\n%b\n" % line)
+        latest = time.monotonic() + _APPEND_SECONDS
+        while time.monotonic() < latest:
+            with opened(self.file, os.O_WRONLY | os.O_APPEND) as descriptor:
+                is_ours = _locked(descriptor, fcntl.LOCK_SH)
+                found = os.fstat(descriptor)
+                if found.st_size > _MOST_BYTES:
+                    raise SpoolUnusable(file=self.file, found=f"has {found.st_size:,} bytes that were not sent")
+                if is_ours and found.st_nlink:
+                    if os.write(descriptor, b"\n%b\n" % line) != len(line) + 2:
+                        raise SpoolUnusable(file=self.file, found="took a part of an event: the disk is full")
+                    return
+        raise SpoolUnusable(file=self.file, found="is locked by a process that does not go on")
 
-    @contextmanager
-    def shipping(self, patience: float = 0.0) -> Iterator[SentNote | None]:
-        """Return the note of what was sent, for this process alone; None: another one sends.
+    def waiting(self, patience: float = 0.0) -> Generator[bytes, None, None]:
+        """Yield the lines that were not sent, oldest first; taking the next one says that the one before was sent.
 
         Args:
-            patience: seconds to wait for the other one.
+            patience: seconds to wait for another process that sends.
 
         Raises:
-            OSError: the note cannot be opened.
+            OSError: the spool cannot be read, or another process sends.
         """
         latest = time.monotonic() + patience
-        descriptor = _opened(self.file.with_name(f"{self.file.name}.sent"), os.O_RDWR)
-        try:
-            while not (is_ours := _locked(descriptor)) and time.monotonic() < latest:
+        taken = self.file.with_name(f"{self.file.name}.1")
+        with opened(self.file.with_name(f"{self.file.name}.sent"), os.O_RDWR) as note:
+            while not _locked(note, fcntl.LOCK_EX):
+                if time.monotonic() >= latest:
+                    raise SpoolUnusable(file=self.file, found="is being sent by another process")
                 time.sleep(_LOOK_SECONDS)
-            yield SentNote(self, descriptor) if is_ours else None
-        finally:
-            os.close(descriptor)
+            while self._take(taken):
+                with opened(taken, os.O_RDWR) as descriptor:
+                    yield from _lines(descriptor, note)
+                    if not _emptied(descriptor, note):
+                        return
+                    taken.unlink()
 
-
-class SentNote:
-    """Note of how much of a spool was sent, locked while it is open.
-
-    Args:
-        spool: of the events.
-        descriptor: of the note.
-    """
-
-    def __init__(self, spool: Spool, descriptor: int) -> None:
-        self._spool, self._descriptor = spool, descriptor
-        numbers = [int(each) for each in os.pread(descriptor, _NOTE_BYTES, 0).split() if each.isdigit()]
-        self._sent = dict(zip(numbers[::2], numbers[1::2], strict=False))
-        self._write()  # a disk that is full shows before something is sent
-
-    def waiting(self) -> Iterator[SpooledLine]:
-        """Yield the lines that were not sent, oldest first; without what a full disk cut, or is being written.
-
-        Raises:
-            OSError: the spool cannot be read.
-        """
-        for path in (self._spool.earlier, self._spool.file):
+    def _take(self, taken: Path) -> bool:
+        if not taken.exists():
             with suppress(FileNotFoundError):
-                yield from self._lines(path)
-
-    def sent(self, line: SpooledLine) -> None:
-        """Note that all lines up to this one need not be sent again."""
-        self._sent[line.file] = line.end
-        self._write()
-
-    def _write(self) -> None:
-        known = [self._inode(path) for path in (self._spool.earlier, self._spool.file)]
-        self._sent = {each: self._sent.get(each, 0) for each in known}
-        text = " ".join(f"{file:020d} {end:020d}" for file, end in self._sent.items()).ljust(_NOTE_BYTES)
-        os.pwrite(self._descriptor, text.encode(), 0)
-
-    def tidy(self) -> None:
-        """Remove the earlier spool once it was sent and has no writer, and replace a large one that was sent.
-
-        Raises:
-            OSError: a file cannot be replaced.
-        """
-        earlier, now = self._spool.earlier, self._spool.file
-        with suppress(FileNotFoundError):
-            is_quiet = time.time() - earlier.stat().st_mtime > _QUIET_SECONDS
-            if is_quiet and next(self._lines(earlier), None) is None:
-                earlier.unlink()
-                self._write()  # the next file may get its number
-        with suppress(FileNotFoundError):
-            if now.stat().st_size > _ROTATED_BYTES and not earlier.exists():
-                now.rename(earlier)
-
-    def _lines(self, path: Path) -> Iterator[SpooledLine]:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            found = os.fstat(descriptor)
-            end = self._sent.get(found.st_ino, 0)
-            end = end if end <= found.st_size else 0  # another file, which has the number of one that was removed
-            rest = b""
-            while chunk := os.pread(descriptor, _CHUNK, end + len(rest)):
-                *lines, rest = (rest + chunk).split(b"\n")
-                for each in lines:
-                    end += len(each) + 1
-                    if each:
-                        yield SpooledLine(text=each, file=found.st_ino, end=end)
-        finally:
-            os.close(descriptor)
-
-    @staticmethod
-    def _inode(path: Path) -> int:
-        try:
-            return path.stat().st_ino
-        except FileNotFoundError:
-            return 0
+                self.file.rename(taken)
+        return taken.exists()
 
 
-def append(path: Path, octets: bytes) -> None:
-    """Append to a file, which is made if it is not there, by one call.
+def _lines(descriptor: int, note: int) -> Iterator[bytes]:
+    sent, rest = _sent(note), b""
+    sent = sent if sent <= os.fstat(descriptor).st_size else 0
+    _note(note, sent)  # a full disk shows before something is sent
+    while chunk := os.pread(descriptor, _CHUNK, sent + len(rest)):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for each in lines:
+            if each:
+                yield each
+            sent += len(each) + 1
+            _note(note, sent)
+
+
+def _emptied(descriptor: int, note: int) -> bool:
+    """Return whether all was sent and no writer is left; in this order a kill leaves no note about another file."""
+    if not _locked(descriptor, fcntl.LOCK_EX) or b"\n" in os.pread(descriptor, _CHUNK, _sent(note)):
+        return False
+    os.ftruncate(descriptor, 0)
+    _note(note, 0)
+    return True
+
+
+def _sent(note: int) -> int:
+    return int(os.pread(note, 20, 0) or 0)
+
+
+def _note(note: int, sent: int) -> None:
+    os.pwrite(note, b"%020d" % sent, 0)
+
+
+@contextmanager
+def opened(path: Path, flags: int) -> Iterator[int]:
+    """Open a file for its owner alone, which is made if it is not there; neither a link nor another's file is written.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be opened.
     """
-    descriptor = _opened(path, os.O_WRONLY | os.O_APPEND)
+    descriptor = os.open(path, flags | _OPEN, _OWNER_ONLY)
     try:
-        if os.write(descriptor, octets) != len(octets):
-            raise SpoolUnusable(file=path, found="took a part of an event: the disk is full")
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_nlink > 1:
+            raise SpoolUnusable(file=path, found="is no file of this user alone")
+        yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _opened(path: Path, flags: int) -> int:
-    """Open a file for its owner alone; neither a link nor another user's file is written."""
-    descriptor = os.open(path, flags | _OPEN, _OWNER_ONLY)
-    found = os.fstat(descriptor)
-    if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1:
-        return descriptor
-    os.close(descriptor)
-    raise SpoolUnusable(file=path, found="is no file of this user alone")
-
-
-def _locked(descriptor: int) -> bool:
+def _locked(descriptor: int, how: int) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

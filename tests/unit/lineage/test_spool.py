@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,16 +17,13 @@ from toolkit.lineage.spool import Spool, SpoolUnusable
 
 
 def taken(spool: Spool, most: int = 1000) -> list[bytes]:
-    """The lines that wait, up to a number, noted as sent."""
-    found = []
-    with spool.shipping() as note:
-        assert note is not None
-        for line in note.waiting():
-            found.append(line.text)
-            note.sent(line)
+    """The lines that wait, up to a number, all of them sent."""
+    found: list[bytes] = []
+    with closing(spool.waiting()) as lines:
+        for line in lines:
             if len(found) == most:
-                return found
-        note.tidy()
+                break
+            found.append(line)
     return found
 
 
@@ -31,36 +31,45 @@ def test_each_line_waits_until_it_is_noted_as_sent(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "events")
     for number in range(5):
         spool.append(b'{"n": %d}' % number)
+    assert spool.file.stat().st_mode & 0o077 == 0
     assert taken(spool, most=2) == [b'{"n": 0}', b'{"n": 1}']
     assert taken(spool) == [b'{"n": 2}', b'{"n": 3}', b'{"n": 4}']
     assert taken(spool) == []
-    assert (tmp_path / "events").stat().st_mode & 0o077 == 0
 
 
-def test_a_line_that_is_being_written_waits_and_one_that_was_cut_does_not_spoil_the_next(tmp_path: Path) -> None:
+def test_a_line_that_was_cut_is_no_event_and_does_not_spoil_the_next(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "events")
     spool.append(b"{}")
     with spool.file.open("ab") as file:
         file.write(b'\n{"cut')
-    assert taken(spool) == [b"{}"]
     spool.append(b"[]")
-    assert taken(spool) == [b'{"cut', b"[]"]
+    assert taken(spool) == [b"{}", b'{"cut', b"[]"]
+
+
+def test_a_line_that_is_being_written_waits_for_its_end(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "events")
+    spool.append(b"{}")
+    with spool.file.open("ab", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        file.write(b'\n{"half": ')
+        assert taken(spool) == [b"{}"]
+        file.write(b"1}\n")
+    assert taken(spool) == [b'{"half": 1}']
 
 
 def test_another_process_that_sends_is_left_alone(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "events")
-    with spool.shipping() as first, spool.shipping(0.1) as second:
-        assert first is not None
-        assert second is None
-    with spool.shipping() as third:
-        assert third is not None
+    spool.append(b"{}")
+    with closing(spool.waiting()) as lines:
+        assert next(lines) == b"{}"
+        with pytest.raises(SpoolUnusable, match="by another process"):
+            next(spool.waiting(0.1))
+    assert taken(spool) == [b"{}"]
 
 
 def test_many_writers_and_a_shipper_at_once_lose_and_double_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(module, "_ROTATED_BYTES", 2_000)
-    monkeypatch.setattr(module, "_QUIET_SECONDS", 0.2)
     spool = Spool(tmp_path / "events")
 
     def write(writer: int) -> None:
@@ -80,22 +89,34 @@ def test_many_writers_and_a_shipper_at_once_lose_and_double_nothing(
     assert of_one == sorted(of_one, key=lambda line: int(line.rpartition(b" ")[2][:-1]))
 
 
-def test_a_large_spool_is_replaced_and_the_earlier_one_goes_when_it_was_sent_and_is_quiet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_ROTATED_BYTES", 10)
+def test_a_spool_that_was_sent_is_removed_and_the_next_one_is_sent_from_its_beginning(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "events")
-    spool.append(b'{"n": 1, "long": "xxxxxxxxx"}')
-    assert len(taken(spool)) == 1
-    assert (spool.earlier.exists(), spool.file.exists()) == (True, False)
-    spool.append(b'{"n": 2}')
+    for length in (10, 300):
+        spool.append(b'{"n": "%b"}' % (b"x" * length))
+        assert len(taken(spool)) == 1
+        assert [each.name for each in tmp_path.iterdir()] == ["events.sent"]
+
+
+def test_a_writer_that_is_in_the_middle_keeps_the_file(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "events")
+    spool.append(b'{"n": 1}')
+    with spool.file.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        assert taken(spool) == [b'{"n": 1}']
+        file.write(b'\n{"n": 2}\n')
     assert taken(spool) == [b'{"n": 2}']
-    assert spool.earlier.exists()
-    os.utime(spool.earlier, (0, 0))
-    assert taken(spool) == []
-    assert not spool.earlier.exists()
-    spool.append(b'{"n": 3, "long": "xxxxxxxxxxxxxxxxxxxxxxxxxxx"}')
-    assert taken(spool) == [b'{"n": 3, "long": "xxxxxxxxxxxxxxxxxxxxxxxxxxx"}']
+    assert [each.name for each in tmp_path.iterdir()] == ["events.sent"]
+
+
+def test_a_shipper_that_is_stopped_for_good_costs_a_writer_the_event_and_no_time(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "events")
+    spool.append(b"{}")
+    with spool.file.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        begun = time.monotonic()
+        with pytest.raises(SpoolUnusable, match="does not go on"):
+            spool.append(b"{}")
+        assert time.monotonic() - begun < 0.5
 
 
 def test_an_event_that_waits_in_an_earlier_spool_comes_first(tmp_path: Path) -> None:
@@ -103,7 +124,7 @@ def test_an_event_that_waits_in_an_earlier_spool_comes_first(tmp_path: Path) -> 
     spool.append(b'{"n": 1}')
     spool.append(b'{"n": 2}')
     assert taken(spool, most=1) == [b'{"n": 1}']
-    spool.file.rename(spool.earlier)
+    assert not spool.file.exists()
     spool.append(b'{"n": 3}')
     assert taken(spool) == [b'{"n": 2}', b'{"n": 3}']
 
