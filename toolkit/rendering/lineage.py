@@ -131,19 +131,26 @@ def without_details(graph: LineageGraph, start: Collection[str]) -> LineageGraph
 
 def mermaid_lines(graph: LineageGraph) -> Iterator[str]:
     """Yield the lines of a Mermaid flowchart; what describes an entity hangs on a dotted line."""
-    numbers = {each: f"n{number}" for number, each in enumerate(graph.vertices, 1)}
+    numbers, used = {each: f"n{number}" for number, each in enumerate(graph.vertices, 1)}, set[str]()
     yield "flowchart LR"
     for each, vertex in graph.vertices.items():
         begin, end = _shape(vertex.kind, "[ ]", "([ ])", "( )").split()
         style = vertex.facts.get("change") or ("more" if each in graph.cut_at else "")
+        used |= {style} if style else set()
         yield f"  {numbers[each]}{begin}{mermaid_label(*_label(vertex))}{end}{f':::{style}' if style else ''}"
     for edge in graph.edges:
         arrow = "-->" if edge.kind in FLOWS else "-.->"
         text = " ".join(filter(None, (edge.facts.get("change"), edge.kind)))
         yield f'  {numbers[edge.source]} {arrow}|"{text}"| {numbers[edge.target]}'
-    yield "  classDef added stroke:#080,stroke-width:3px"
-    yield "  classDef cut stroke:#c00,stroke-dasharray:4"
-    yield "  classDef more stroke-dasharray:4"
+    for style in sorted(used):
+        yield f"  classDef {style} {_MERMAID_STYLES[style]}"
+
+
+_MERMAID_STYLES = {
+    "added": "stroke:#080,stroke-width:3px",
+    "cut": "stroke:#c00,stroke-dasharray:4",
+    "more": "stroke-dasharray:4",
+}
 
 
 def dot_lines(graph: LineageGraph) -> Iterator[str]:
