@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,14 +13,16 @@ import typer
 
 from toolkit.cli.completion import entity_names
 from toolkit.cli.flags import RepoFlags, flat
-from toolkit.cli.options import print_json
+from toolkit.cli.options import ClusterName, print_json
 from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from toolkit.entities.repository import Repository
+    from toolkit.ledger.database import Ledger
     from toolkit.lineage.graph import LineageGraph
+    from toolkit.lineage.instance_lineage import InstanceId
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -35,6 +38,17 @@ class LineageFormat(StrEnum):
     """A digraph of Graphviz."""
     JSON = "json"
     """One document, with a schema version."""
+
+
+class ImpactFormat(StrEnum):
+    """Format of an impact."""
+
+    TEXT = "text"
+    """A table, for people, and the commands."""
+    JSON = "json"
+    """One document, with a schema version."""
+    COMMANDS = "commands"
+    """The commands alone, for a shell."""
 
 
 class OnlyKind(StrEnum):
@@ -67,6 +81,10 @@ class WalkFlags(RepoFlags):
     def ways(self) -> tuple[bool, bool]:
         """Return whether what leads to the start is shown, and what it leads to."""
         return self.up or not self.down, self.down or not self.up
+
+
+_Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="The name of the feed.")]
+_Time = Annotated[str, typer.Option("--time", metavar="INSTANT", help="The instance.")]
 
 
 @app.callback()
@@ -147,13 +165,115 @@ def show_column(
 
     up, down = walk.ways
     with walk.opened(writing=False) as (ledger, repository):
-        extent = partial(column_graph, up=up, down=down, depth=walk.depth, limit=walk.limit)
-        graph = ledger.read(lambda tx: extent(tx, repository, column))
+        read = partial(column_graph, up=up, down=down, depth=walk.depth, limit=walk.limit)
+        graph = ledger.read(partial(read, repository=repository, column=column))
     named = {column.lower(), column}
     start = [
         each for each, found in graph.vertices.items() if not named.isdisjoint({found.name, *found.facts.values()})
     ]
     _print(graph, start, walk)
+
+
+@app.command("instance")
+@flat
+def show_instance(*, feed: _Feed, time: _Time, cluster: ClusterName = None, walk: WalkFlags) -> None:
+    """Print the runs and instances that an instance was made from, and those made from it, by the ledger."""
+    with walk.opened(writing=False) as (ledger, repository):
+        _print_instances(ledger, repository, _instances(repository, feed, time, cluster), walk)
+
+
+@app.command("path")
+@flat
+def show_path(
+    *,
+    path: Annotated[
+        str, typer.Argument(metavar="PATH|URI|PARTITION", help="A path, a URI, or DATABASE.TABLE/KEY=VALUE/...")
+    ],
+    cluster: ClusterName = None,
+    walk: WalkFlags,
+) -> None:
+    """Print the lineage of the instances that a path belongs to; `feedctl entity lookup` explains which those are."""
+    from toolkit.bootstrap.lookup import look_up
+    from toolkit.cli.option_values import BadOption
+    from toolkit.el import format_instant
+    from toolkit.lineage.instance_lineage import InstanceId
+
+    with walk.opened(writing=False) as (ledger, repository):
+        found = look_up(repository, path, cluster)
+        for problem in found.problems:
+            say(f"feedctl: {problem}")
+        starts = {
+            InstanceId(feed=each.feed, cluster=each.cluster, key=format_instant(instant))
+            for each in found.owners
+            for span in (each.period.spans if each.period else ())
+            for instant in repository.feed(each.feed).instances_on(each.cluster).between(*span)
+        }
+        if not starts:
+            raise BadOption(
+                option="PATH", found=path, expected="one in an instance of a feed, see feedctl entity lookup"
+            )
+        _print_instances(ledger, repository, sorted(starts), walk)
+
+
+@app.command("impact")
+@flat
+def show_impact(
+    *,
+    feed: _Feed,
+    time: _Time,
+    cluster: ClusterName = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="At most so many runs and instances.")
+    ] = 2000,
+    form: Annotated[ImpactFormat, typer.Option("--output", help="The format of the result.")] = ImpactFormat.TEXT,
+    repo: RepoFlags,
+) -> None:
+    """Print the instances that were made from a bad one, what is still there, and the commands that make it again."""
+    from toolkit.lineage.impact import impact
+    from toolkit.rendering import lineage as rendering
+
+    with repo.opened(writing=False) as (ledger, repository):
+        starts = _instances(repository, feed, time, cluster)
+        found = [ledger.read(partial(impact, repository=repository, start=each, limit=limit)) for each in starts]
+    cut = sum(len(each.graph.cut_at) for each in found)
+    if cut:
+        say(
+            f"feedctl: cut at --limit {limit}: {cut} runs or instances have further edges, so there is more to make again"
+        )
+    match form:
+        case ImpactFormat.JSON:
+            print_json({"impacts": [rendering.impact_document(each) for each in found]})
+        case ImpactFormat.COMMANDS:
+            _write(dict.fromkeys(shlex.join(command) for each in found for command in each.commands))
+        case ImpactFormat.TEXT:
+            for each in found:
+                rendering.write_impact(each, sys.stdout)
+
+
+def _instances(repository: Repository, feed: str, time: str, cluster: str | None) -> list[InstanceId]:
+    """Return an instance on a cluster, or on all those of its feed; one of a feed that is gone needs its cluster."""
+    from toolkit.cli.option_values import instant_of
+    from toolkit.el import format_instant
+    from toolkit.lineage.instance_lineage import InstanceId
+
+    clusters = [cluster] if cluster else [each.name for each in repository.feed(feed).clusters]
+    key = format_instant(instant_of("--time", time))
+    return [InstanceId(feed=feed, cluster=each, key=key) for each in clusters]
+
+
+def _print_instances(ledger: Ledger, repository: Repository, starts: Sequence[InstanceId], walk: WalkFlags) -> None:
+    from toolkit.lineage.graph import LineageGraph
+    from toolkit.lineage.instance_lineage import instance_graph, start_vertices
+
+    up, down = walk.ways
+    read = partial(instance_graph, repository=repository, up=up, down=down, depth=walk.depth, limit=walk.limit)
+    parts = [ledger.read(partial(read, start=each)) for each in starts]
+    graph = LineageGraph.of(
+        (vertex for each in parts for vertex in each.vertices.values()),
+        (edge for each in parts for edge in each.edges),
+        (cut for each in parts for cut in each.cut_at),
+    )
+    _print(graph, [each for start in starts for each in start_vertices(graph, start)], walk)
 
 
 def _print(graph: LineageGraph, start: Sequence[str], walk: WalkFlags) -> None:

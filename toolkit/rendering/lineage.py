@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from toolkit.lineage.graph import FLOWS, EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
+from toolkit.printable import on_one_line
+from toolkit.rendering.columns import Columns, ResultColumn
 from toolkit.rendering.graph_labels import dot_label, mermaid_label
+from toolkit.rendering.tables import write_table
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from toolkit.lineage.impact import AffectedInstance, Impact
 
 _PHRASES = {
     EdgeKind.CONSUMES: ("read by", "reads"),
@@ -187,3 +197,38 @@ def lineage_document(graph: LineageGraph, start: Iterable[str]) -> dict[str, obj
         ],
         "cut_at": list(graph.cut_at),
     }
+
+
+_AFFECTED: Columns[AffectedInstance] = Columns(
+    ResultColumn("feed", "instance.feed", "feed"),
+    ResultColumn("cluster", "instance.cluster", "cluster"),
+    ResultColumn("instance", "instance.key", "instance"),
+    ResultColumn("state", "state", "state"),
+    ResultColumn("ended", "ended?", "ended"),
+    ResultColumn("uri", "uri?", "uri"),
+    *("is_there", "runs"),
+)
+
+
+def impact_document(found: Impact) -> dict[str, object]:
+    """Return the JSON form of an impact."""
+    return {
+        "feed": found.start.feed,
+        "cluster": found.start.cluster,
+        "instance": found.start.key,
+        "affected": _AFFECTED.documents(found.affected),
+        "commands": [list(each) for each in found.commands],
+        "is_complete": not found.graph.cut_at,
+    }
+
+
+def write_impact(found: Impact, to: TextIO) -> None:
+    """Write an impact for people: what was made from the instance, and the commands that make it again."""
+    there, start = sum(each.is_there for each in found.affected), found.start
+    summary = f"{len(found.affected)} instances were made from it, {there} of them are still there"
+    to.write(f"{on_one_line(f'{start.feed} on {start.cluster} {start.key}')}: {summary}\n")
+    if found.affected:
+        write_table(_AFFECTED.headings, _AFFECTED.rows(found.affected), to)
+    if found.commands:
+        to.write("to make them again, in this order, once the instance is good:\n")
+        to.writelines(f"  {on_one_line(shlex.join(each))}\n" for each in found.commands)
