@@ -237,9 +237,7 @@ def show_impact(
         found = [ledger.read(partial(impact, repository=repository, start=each, limit=limit)) for each in starts]
     cut = sum(len(each.graph.cut_at) for each in found)
     if cut:
-        say(
-            f"feedctl: cut at --limit {limit}: {cut} runs or instances have further edges, so there is more to make again"
-        )
+        say(f"feedctl: cut at --limit {limit}: {cut} vertices have further edges; more than this was made from it")
     match form:
         case ImpactFormat.JSON:
             print_json({"impacts": [rendering.impact_document(each) for each in found]})

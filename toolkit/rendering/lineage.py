@@ -88,11 +88,19 @@ def _edge_text(graph: LineageGraph, edge: LineageEdge, *, up: bool) -> str:
 
 
 def _vertex_text(vertex: Vertex) -> str:
+    first, *more = _label(vertex)
     shown = {name: vertex.facts[name] for name in _SHOWN if name in vertex.facts}
-    return f"{vertex.kind} {vertex.name}{_facts(shown)}"
+    return f"{first}{f' on {more[0]}' if 'instance_key' in vertex.facts else ''}{_facts(shown)}"
 
 
-_SHOWN = ("cluster", "instance_key", "state", "ended", "inferred")
+def _label(vertex: Vertex) -> Sequence[str]:
+    """Return what names a vertex, where and when it is, and what else people need of it, in lines."""
+    where = [f"{vertex.facts.get('cluster')} {vertex.facts['instance_key']}"] if "instance_key" in vertex.facts else []
+    shown = (f"{name}: {vertex.facts[name]}" for name in _SHOWN if name in vertex.facts)
+    return [f"{vertex.kind} {vertex.name}", *where, *shown]
+
+
+_SHOWN = ("run_id", "state", "version", "ended", "inferred")
 """Facts of a vertex that are part of its label."""
 
 
@@ -110,13 +118,6 @@ def difference_lines(graph: LineageGraph) -> Iterator[str]:
     for edge in graph.edges:
         source = _vertex_text(graph.vertices[edge.source])
         yield f"{signs[edge.facts['change']]} {source} {_edge_text(graph, edge, up=False)}"
-
-
-def _label(vertex: Vertex) -> Sequence[str]:
-    return [
-        f"{vertex.kind} {vertex.name}",
-        *(f"{name} {vertex.facts[name]}" for name in _SHOWN if name in vertex.facts),
-    ]
 
 
 DATA = frozenset({
