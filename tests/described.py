@@ -45,7 +45,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "status": (DocumentName.STATUS, "overview"),
         "table": (DocumentName.TABLE_DIFF, "diff"),
         "dataset": (DocumentName.DATASET, sub if sub in {"graph", "gc"} else "list"),
-        "lineage": (DocumentName.LINEAGE, "impact" if sub == "impact" else "graph"),
+        "lineage": (DocumentName.LINEAGE, sub if sub in {"impact", "ship"} else "graph"),
         "alert": (DocumentName.ALERT, sub),
         "monitor": (DocumentName.MONITOR, "pass"),
         "sla": (DocumentName.SLA, sub),

@@ -95,6 +95,7 @@ EXAMPLES: Mapping[str, str] = {
     "lineage instance": f"feedctl lineage instance clicks_hourly --time {_T} --up",
     "lineage path": "feedctl lineage path /data/clicks_hourly/2026-03-20/01 --down",
     "lineage impact": f"feedctl lineage impact clicks --time {_T} --output commands",
+    "lineage ship": "feedctl lineage ship",
     "lineage column": "feedctl lineage column web.clicks_by_country.clicks --up",
     "event": f"feedctl event emit s3://shop/prices --time {_T}",
     "event emit": f"feedctl event emit s3://shop/prices --time {_T} --id upload-4711",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -12,32 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolkit.cli.completion import entity_names
-from toolkit.cli.flags import RepoFlags, flat
-from toolkit.cli.options import ClusterName, print_json
+from toolkit.cli.flags import AnswerFlags, RepoFlags, flat
+from toolkit.cli.lineage_graph import LineageFormat, WalkFlags, print_graph, write_lines
+from toolkit.cli.options import ClusterName, print_answer, print_json
 from toolkit.cli.streams import say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
-    from toolkit.lineage.graph import LineageGraph
     from toolkit.lineage.instance_lineage import InstanceId
 
 app = typer.Typer(no_args_is_help=True)
-
-
-class LineageFormat(StrEnum):
-    """Format of a lineage graph."""
-
-    TEXT = "text"
-    """A tree, for people."""
-    MERMAID = "mermaid"
-    """A flowchart, for Markdown."""
-    DOT = "dot"
-    """A digraph of Graphviz."""
-    JSON = "json"
-    """One document, with a schema version."""
 
 
 class ImpactFormat(StrEnum):
@@ -49,38 +35,6 @@ class ImpactFormat(StrEnum):
     """One document, with a schema version."""
     COMMANDS = "commands"
     """The commands alone, for a shell."""
-
-
-class OnlyKind(StrEnum):
-    """Vertices of a lineage graph that are shown."""
-
-    FEEDS = "feeds"
-    """Data: feeds, their instances, datasources, datasets and tables."""
-    PROCESSES = "processes"
-    """Processes and their runs."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalkFlags(RepoFlags):
-    """Extent and format of a lineage graph."""
-
-    up: Annotated[bool, typer.Option("--up", help="Only what it is made from. Default: both directions.")] = False
-    down: Annotated[bool, typer.Option("--down", help="Only what is made from it.")] = False
-    depth: Annotated[
-        int | None, typer.Option("--depth", metavar="N", min=0, help="At most so many edges away. Default: all.")
-    ] = None
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="At most so many vertices; a message says where it ends.")
-    ] = 2000
-    only: Annotated[
-        OnlyKind | None, typer.Option("--only", help="Only these; what flows through others becomes one edge.")
-    ] = None
-    form: Annotated[LineageFormat, typer.Option("--output", help="The format of the graph.")] = LineageFormat.TEXT
-
-    @property
-    def ways(self) -> tuple[bool, bool]:
-        """Return whether what leads to the start is shown, and what it leads to."""
-        return self.up or not self.down, self.down or not self.up
 
 
 _Feed = Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="The name of the feed.")]
@@ -115,19 +69,21 @@ def show_entity(
     walk: WalkFlags,
 ) -> None:
     """Print the lineage of an entity, from the config repo alone."""
-    from toolkit.lineage.entity_lineage import difference, neighbourhood, start_of
+    from toolkit.cli.option_values import instant_of
+    from toolkit.lineage.entity_lineage import difference, entity_graph, neighbourhood, start_of
     from toolkit.rendering.lineage import difference_lines
 
-    graphs = [_entity_graph(each, time) for each in _states(walk, against)]
+    states, at = list(_states(walk, against)), None if time is None else instant_of("--time", time)
+    graphs = [entity_graph(each, at) for each in states]
     start = None if name is None else start_of(name, *graphs)
     up, down = walk.ways
     parts = [neighbourhood(each, start, up=up, down=down, depth=walk.depth, limit=walk.limit) for each in graphs]
     if against is None:
-        _print(parts[0], [] if start is None else [start], walk)
+        print_graph(parts[0], [] if start is None else [start], walk, states[0])
     elif walk.form is LineageFormat.TEXT:
-        _write(difference_lines(difference(*parts)))
+        write_lines(difference_lines(difference(*parts)))
     else:
-        _print(difference(*parts), [], walk)
+        print_graph(difference(*parts), [], walk, states[-1])
 
 
 def _states(walk: WalkFlags, against: str | None) -> Iterator[Repository]:
@@ -141,37 +97,6 @@ def _states(walk: WalkFlags, against: str | None) -> Iterator[Repository]:
     location = walk.request().location
     for snapshot in (open_base(location, against), open_snapshot(location)):
         yield load_all(snapshot, walk.env)[0]
-
-
-def _entity_graph(repository: Repository, time: str | None) -> LineageGraph:
-    from toolkit.cli.option_values import instant_of
-    from toolkit.lineage.entity_lineage import entity_graph
-
-    return entity_graph(repository, None if time is None else instant_of("--time", time))
-
-
-@app.command("column")
-@flat
-def show_column(
-    *,
-    column: Annotated[
-        str,
-        typer.Argument(metavar="DB.TABLE.COL", help="A column, also FEED.COL; of a table or feed alone all of them."),
-    ],
-    walk: WalkFlags,
-) -> None:
-    """Print the columns that a column is computed from, and those computed from it, by the SQL that has run."""
-    from toolkit.lineage.columns import column_graph
-
-    up, down = walk.ways
-    with walk.opened(writing=False) as (ledger, repository):
-        read = partial(column_graph, up=up, down=down, depth=walk.depth, limit=walk.limit)
-        graph = ledger.read(partial(read, repository=repository, column=column))
-    named = {column.lower(), column}
-    start = [
-        each for each, found in graph.vertices.items() if not named.isdisjoint({found.name, *found.facts.values()})
-    ]
-    _print(graph, start, walk)
 
 
 @app.command("instance")
@@ -209,9 +134,7 @@ def show_path(
             for instant in repository.feed(each.feed).instances_on(each.cluster).between(*span)
         }
         if not starts:
-            raise BadOption(
-                option="PATH", found=path, expected="one in an instance of a feed, see feedctl entity lookup"
-            )
+            raise BadOption(option="PATH", found=path, expected="part of an instance, see feedctl entity lookup")
         _print_instances(ledger, repository, sorted(starts), walk)
 
 
@@ -222,15 +145,13 @@ def show_impact(
     feed: _Feed,
     time: _Time,
     cluster: ClusterName = None,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="At most so many runs and instances.")
-    ] = 2000,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="At most so many vertices.")] = 2000,
     form: Annotated[ImpactFormat, typer.Option("--output", help="The format of the result.")] = ImpactFormat.TEXT,
     repo: RepoFlags,
 ) -> None:
     """Print the instances that were made from a bad one, what is still there, and the commands that make it again."""
     from toolkit.lineage.impact import impact
-    from toolkit.rendering import lineage as rendering
+    from toolkit.rendering.lineage import impact_document, write_impact
 
     with repo.opened(writing=False) as (ledger, repository):
         starts = _instances(repository, feed, time, cluster)
@@ -240,12 +161,12 @@ def show_impact(
         say(f"feedctl: cut at --limit {limit}: {cut} vertices have further edges; more than this was made from it")
     match form:
         case ImpactFormat.JSON:
-            print_json({"impacts": [rendering.impact_document(each) for each in found]})
+            print_json({"impacts": [impact_document(each) for each in found]})
         case ImpactFormat.COMMANDS:
-            _write(dict.fromkeys(shlex.join(command) for each in found for command in each.commands))
+            write_lines(dict.fromkeys(shlex.join(command) for each in found for command in each.commands))
         case ImpactFormat.TEXT:
             for each in found:
-                rendering.write_impact(each, sys.stdout)
+                write_impact(each, sys.stdout)
 
 
 def _instances(repository: Repository, feed: str, time: str, cluster: str | None) -> list[InstanceId]:
@@ -271,39 +192,52 @@ def _print_instances(ledger: Ledger, repository: Repository, starts: Sequence[In
         (edge for each in parts for edge in each.edges),
         (cut for each in parts for cut in each.cut_at),
     )
-    _print(graph, [each for start in starts for each in start_vertices(graph, start)], walk)
+    print_graph(graph, [each for start in starts for each in start_vertices(graph, start)], walk, repository)
 
 
-def _print(graph: LineageGraph, start: Sequence[str], walk: WalkFlags) -> None:
-    from toolkit.rendering import lineage as rendering
+@app.command("column")
+@flat
+def show_column(
+    *,
+    column: Annotated[
+        str,
+        typer.Argument(metavar="DB.TABLE.COL", help="A column, also FEED.COL; of a table or feed alone all of them."),
+    ],
+    walk: WalkFlags,
+) -> None:
+    """Print the columns that a column is computed from, and those computed from it, by the SQL that has run."""
+    from toolkit.lineage.columns import column_graph
 
-    kinds = {OnlyKind.FEEDS: rendering.DATA, OnlyKind.PROCESSES: rendering.RUNS}
-    shown = graph if walk.only is None else graph.only(kinds[walk.only])
-    if start and walk.form in {LineageFormat.MERMAID, LineageFormat.DOT}:
-        shown = rendering.without_details(shown, start)
-    _warn_of_cuts(shown, walk)
-    match walk.form:
-        case LineageFormat.JSON:
-            print_json(rendering.lineage_document(shown, start))
-        case LineageFormat.MERMAID:
-            _write(rendering.mermaid_lines(shown))
-        case LineageFormat.DOT:
-            _write(rendering.dot_lines(shown))
-        case LineageFormat.TEXT:
-            _write(rendering.tree_lines(shown, start))
-
-
-def _warn_of_cuts(graph: LineageGraph, walk: WalkFlags) -> None:
-    if graph.cut_at:
-        say(f"feedctl: cut at --limit {walk.limit}: {len(graph.cut_at)} vertices have further edges")
-    if walk.form is LineageFormat.MERMAID and len(graph.edges) > _MERMAID_EDGES:
-        say(f"feedctl: {len(graph.edges)} edges; Mermaid draws more than {_MERMAID_EDGES} only with a larger maxEdges")
+    up, down = walk.ways
+    read = partial(column_graph, column=column, up=up, down=down, depth=walk.depth, limit=walk.limit)
+    with walk.opened(writing=False) as (ledger, repository):
+        graph = ledger.read(partial(read, repository=repository))
+    names = {column.lower(), column}
+    found = [each.vertex_id for each in graph.vertices.values() if names & {each.name, *each.facts.values()}]
+    print_graph(graph, found, walk, repository)
 
 
-_MERMAID_EDGES = 500
+@app.command("ship")
+@flat
+def ship_events(*, repo: AnswerFlags) -> int:
+    """Send the events of OpenLineage that wait for their receiver; exit code 4: some still wait or were refused."""
+    from toolkit.bootstrap.config import load_settings_of, open_config
+    from toolkit.bootstrap.ledgers import spool_file
+    from toolkit.cli.option_values import BadOption
+    from toolkit.entities.lineage import LineageTransport
+    from toolkit.lineage.ship import ship
+    from toolkit.lineage.spool import Spool
+    from toolkit.result import ExitCode
 
-
-def _write(lines: Iterable[str]) -> None:
-    from toolkit.printable import on_one_line
-
-    sys.stdout.writelines(f"{on_one_line(line)}\n" for line in lines)
+    request = repo.request()
+    snapshot = open_config(request)
+    settings = load_settings_of(snapshot, request)
+    receiver, hosts = settings.lineage.openlineage, settings.monitoring.allowed_hosts
+    if receiver.transport is LineageTransport.NONE:
+        raise BadOption(option="repo.yaml", found="no lineage.openlineage", expected="one with a transport")
+    spool = Spool(spool_file(snapshot, settings, request.variables))
+    found = ship(spool, receiver, hosts, request.variables, patience=receiver.timeout)
+    document = {"sent": found.sent, "refused": found.refused, "failure": found.failure}
+    reason = [f"the others wait: {found.failure}"] if found.failure else []
+    print_answer(repo.output, document, f"{found.sent} events sent, {found.refused} refused", *reason)
+    return ExitCode.PARTIAL if found.failure or found.refused else ExitCode.DONE

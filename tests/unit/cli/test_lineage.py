@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.unit.config_source.checkouts import git
 from toolkit.ledger.column_lineage import ColumnRelation, LineageNode, StatementLineage, record
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import LineageRelationKind
+from toolkit.lineage.spool import Spool
 
 JSON = ("--output", "json")
 
@@ -114,3 +116,83 @@ def test_a_column_is_shown_with_what_it_is_computed_from(feedctl: Feedctl, cli_l
     document = feedctl("lineage", "column", "web.raw.amount", "--down", *JSON).document
     assert (document["start"], document["nodes"][-1]["id"]) == (["column:web.raw.amount"], "column:web.sums.total")
     assert feedctl("lineage", "column", "web.raw.nothing").code == 2
+
+
+TIME = "2026-03-20T05:00Z"
+
+
+@pytest.fixture
+def copied_by_hand(feedctl: Feedctl) -> None:
+    """Data of a feed and of what a process makes from it are there, and no run is recorded."""
+    for feed in ("clicks", "clicks_hourly"):
+        assert feedctl("event", "emit", f"feedctl:feed/{feed}?cluster=primary", "--time", TIME).code == 0
+
+
+@pytest.mark.usefixtures("repo", "cli_ledger", "copied_by_hand")
+def test_an_instance_is_shown_with_its_runs(feedctl: Feedctl) -> None:
+    ran = feedctl("lineage", "instance", "clicks_hourly", "--time", TIME)
+    assert ran.out.splitlines() == [
+        "instance clicks_hourly on primary 2026-03-20T05:00Z (state: available)",
+        "upstream",
+        "  <- written by run clicks_hourly_job on primary 2026-03-20T06:00Z (inferred: true)",
+        "    <- reads instance clicks on primary 2026-03-20T05:00Z (state: available) (input: clicks)",
+    ]
+    of = ("clicks", "--key", TIME, "--cluster", "primary")
+    document = feedctl("lineage", "instance", *of, "--only", "feeds", *JSON).document
+    assert document["start"] == ["instance:clicks@primary/2026-03-20T05:00Z"]
+    assert [(each["source"], each["target"]) for each in document["edges"]] == [
+        (document["start"][0], "instance:clicks_hourly@primary/2026-03-20T05:00Z")
+    ]
+    both = feedctl("lineage", "instance", "clicks", "--time", TIME, *JSON).document
+    assert [each.partition("@")[2][:6] for each in both["start"]] == ["primar", "backup"]
+    assert feedctl("lineage", "instance", "nothing", "--time", TIME).code == 2
+
+
+@pytest.mark.usefixtures("repo", "cli_ledger", "copied_by_hand")
+def test_a_path_is_that_of_its_instance(feedctl: Feedctl) -> None:
+    ran = feedctl("lineage", "path", "/data/clicks_hourly/2026-03-20/05/part-0", "--up", "--depth", "1")
+    assert ran.out.splitlines() == [
+        "instance clicks_hourly on primary 2026-03-20T05:00Z (state: available)",
+        "upstream",
+        "  <- written by run clicks_hourly_job on primary 2026-03-20T06:00Z (inferred: true)",
+    ]
+    refused = feedctl("lineage", "path", "/elsewhere")
+    assert (refused.code, "found '/elsewhere'" in refused.err) == (2, True)
+
+
+@pytest.mark.usefixtures("repo", "cli_ledger", "copied_by_hand")
+def test_the_impact_of_an_instance_has_the_commands_that_make_it_again(feedctl: Feedctl) -> None:
+    again = "feedctl backfill clicks_hourly_job --start 2026-03-20T06:00Z --cluster primary --only all --force"
+    assert feedctl("lineage", "impact", "clicks", "--key", TIME, "--format", "commands").out == f"{again}\n"
+    text = feedctl("lineage", "impact", "clicks", "--time", TIME, "--cluster", "primary").out
+    assert text.startswith(
+        "clicks on primary 2026-03-20T05:00Z: 1 instances were made from it, 1 of them are still there"
+    )
+    assert text.endswith(f"in this order, once the instance is good:\n  {again}\n")
+    (found,) = feedctl("lineage", "impact", "clicks", "--time", TIME, "--cluster", "primary", *JSON).document["impacts"]
+    assert (found["affected"][0]["feed"], found["affected"][0]["is_there"]) == ("clicks_hourly", True)
+    assert (found["commands"], found["is_complete"]) == ([again.split()], True)
+    cut = feedctl("lineage", "impact", "clicks", "--time", TIME, "--cluster", "primary", "--limit", "1", *JSON)
+    assert cut.document["impacts"][0]["is_complete"] is False
+    assert "cut at --limit 1" in cut.err
+
+
+@pytest.mark.usefixtures("repo")
+def test_events_of_openlineage_are_about_the_entities_of_a_graph(feedctl: Feedctl) -> None:
+    lines = feedctl("lineage", "entity", "clicks_hourly_job", "--up", "--output", "openlineage").out.splitlines()
+    events = [json.loads(line) for line in lines]
+    assert [each["job"]["name"] for each in events if "job" in each] == ["clicks_hourly_job"]
+    assert [each for each in events if "dataset" in each]
+
+
+def test_events_that_wait_are_sent(own_repo: Path, feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEEDCTL_REPO", str(own_repo))
+    monkeypatch.setenv("FEEDCTL_LEDGER", f"sqlite:///{own_repo.parent}/ledger.db")
+    refused = feedctl("lineage", "ship")
+    assert (refused.code, "transport" in refused.err) == (2, True)
+    with (own_repo / "repo.yaml").open("a") as file:
+        file.write("lineage: {openlineage: {transport: file}}\n")
+    Spool(own_repo.parent / "openlineage").append(b'{"eventType": "COMPLETE"}')
+    assert feedctl("lineage", "ship").out == "1 events sent, 0 refused\n"
+    assert feedctl("lineage", "ship", *JSON).document == {"schema_version": 1, "sent": 0, "refused": 0, "failure": None}
+    assert (own_repo.parent / "openlineage.jsonl").read_text() == '{"eventType": "COMPLETE"}\n'
