@@ -76,7 +76,7 @@ def show_entity(
     states, at = list(_states(walk, against)), None if time is None else instant_of("--time", time)
     graphs = [entity_graph(each, at) for each in states]
     start = None if name is None else start_of(name, *graphs)
-    up, down = walk.ways
+    up, down = walk.directions
     parts = [neighbourhood(each, start, up=up, down=down, depth=walk.depth, limit=walk.limit) for each in graphs]
     if against is None:
         print_graph(parts[0], [] if start is None else [start], walk, states[0])
@@ -184,7 +184,7 @@ def _print_instances(ledger: Ledger, repository: Repository, starts: Sequence[In
     from toolkit.lineage.graph import LineageGraph
     from toolkit.lineage.instance_lineage import instance_graph, start_vertices
 
-    up, down = walk.ways
+    up, down = walk.directions
     read = partial(instance_graph, repository=repository, up=up, down=down, depth=walk.depth, limit=walk.limit)
     parts = [ledger.read(partial(read, start=each)) for each in starts]
     graph = LineageGraph.of(
@@ -208,7 +208,7 @@ def show_column(
     """Print the columns that a column is computed from, and those computed from it, by the SQL that has run."""
     from toolkit.lineage.columns import column_graph
 
-    up, down = walk.ways
+    up, down = walk.directions
     read = partial(column_graph, column=column, up=up, down=down, depth=walk.depth, limit=walk.limit)
     with walk.opened(writing=False) as (ledger, repository):
         graph = ledger.read(partial(read, repository=repository))

@@ -65,7 +65,7 @@ class WalkFlags(RepoFlags):
     form: Annotated[LineageFormat, typer.Option("--output", help="The format of the graph.")] = LineageFormat.TEXT
 
     @property
-    def ways(self) -> tuple[bool, bool]:
+    def directions(self) -> tuple[bool, bool]:
         """Return whether what leads to the start is shown, and what it leads to."""
         return self.up or not self.down, self.down or not self.up
 
