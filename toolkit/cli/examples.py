@@ -67,6 +67,7 @@ EXAMPLES: Mapping[str, str] = {
     "ledger": "feedctl ledger status",
     "ledger sync": "feedctl ledger sync",
     "ledger upgrade": "feedctl ledger upgrade",
+    "ledger prune": "feedctl ledger prune --older-than 'days(90)' --dry-run",
     "ledger status": "feedctl ledger status --output json",
     "run": f"feedctl run init-job {_JOB}",
     "run init-job": f"feedctl run init-job {_JOB} --time {_T}",

@@ -67,5 +67,32 @@ def status(*, repo: AnswerFlags) -> int:
     return ExitCode.DONE if found.state in {LedgerState.READY, LedgerState.ABSENT} else ExitCode.FAILED
 
 
+@app.command("prune")
+@flat
+def prune_runs(
+    *,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="FREQUENCY", help="Only runs that ended longer ago: days(90).")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed, and remove nothing.")] = False,
+    repo: AnswerFlags,
+) -> None:
+    """Remove old runs that later ones have replaced, with their items, steps and lineage, and none that is needed."""
+    from toolkit.clock import SystemClock
+    from toolkit.el import Frequency
+    from toolkit.el.frequency import shift
+    from toolkit.ledger.prune import prune
+    from toolkit.runs.recorder import current_user
+
+    before = shift(SystemClock().now(), Frequency.parse(older_than), -1)
+    with repo.opened_with_settings(writing=not dry_run) as (ledger_of_repo, _):
+        found = prune(ledger_of_repo, before, current_user(), is_dry=dry_run)
+    document = {"dry_run": dry_run, "runs": len(found.runs), "rows": found.rows, "kept": found.kept}
+    verb = "would be removed" if dry_run else "removed"
+    message = f"{len(found.runs)} runs and {found.rows} rows of theirs {verb}"
+    kept = f"; {found.kept} old runs stay, since data that is kept came from theirs" if found.kept else ""
+    print_answer(repo.output, document, f"{message}{kept}")
+
+
 def _named(revision: str | None) -> str:
     return "no tables" if revision is None else f"revision {revision}"

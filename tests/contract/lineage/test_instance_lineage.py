@@ -120,6 +120,7 @@ def test_a_graph_that_is_too_large_says_where_it_was_cut(history: History) -> No
 
 
 INSTANCES = [named(feed, hour) for feed, hour in product(FEEDS, range(2))]
+Commands = list[tuple[str, str, int, list[InstanceId], list[InstanceId]]]
 SOME = st.lists(st.sampled_from(INSTANCES), max_size=3, unique=True)
 COMMANDS = st.lists(
     st.tuples(
@@ -129,7 +130,7 @@ COMMANDS = st.lists(
 )
 
 
-def play(history: History, commands: list[tuple[str, str, int, list[InstanceId], list[InstanceId]]]) -> None:
+def play(history: History, commands: Commands) -> None:
     """Let jobs run beside each other, be killed and run again, and instances go."""
     running: dict[tuple[str, int], ModelJob] = {}
     for verb, name, hour, reads, writes in commands:
@@ -145,10 +146,8 @@ def play(history: History, commands: list[tuple[str, str, int, list[InstanceId],
 
 
 @given(commands=COMMANDS)
-@settings(max_examples=share_of(20), suppress_health_check=list(HealthCheck), deadline=None)
-def test_what_is_downstream_of_an_instance_has_it_upstream(
-    history: History, commands: list[tuple[str, str, int, list[InstanceId], list[InstanceId]]]
-) -> None:
+@settings(max_examples=share_of(10), suppress_health_check=list(HealthCheck), deadline=None)
+def test_what_is_downstream_of_an_instance_has_it_upstream(history: History, commands: Commands) -> None:
     with history.ledger.engine.begin() as connection:
         empty_ledger(connection)
     played = History(history.ledger, HandClock(START))

@@ -1,17 +1,23 @@
-"""`feedctl ledger upgrade` and `status`."""
+"""`feedctl ledger upgrade`, `status` and `prune`."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from tests.contract.ledger.samples import begun, changed, key
+from tests.databases.ledgers import START
 from tests.unit.cli.running import Feedctl
+from toolkit.ledger.database import Ledger
 from toolkit.ledger.location import located
 from toolkit.ledger.opening import connected
 from toolkit.ledger.schema_version import HEAD, version_table
+from toolkit.ledger.tables import run
 from toolkit.ledger.upgrade import upgrade
+from toolkit.ledger.vocabulary import RunStatus
 
 
 @pytest.fixture
@@ -91,3 +97,19 @@ def test_a_place_that_is_no_ledger_is_refused(feedctl: Feedctl, monkeypatch: pyt
     ran = feedctl("ledger", "upgrade")
     assert (ran.code, ran.out) == (2, "")
     assert "expected sqlite:///FILE" in ran.err
+
+
+@pytest.mark.usefixtures("repo")
+def test_prune_says_what_it_removes(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    old, last = (begun(cli_ledger, key(f"2026-03-0{day}T00:00Z")) for day in (1, 2))
+    for each in (old, last):
+        changed(cli_ledger, each, RunStatus.SUCCEEDED)
+    then = {"ended_at": START - timedelta(days=900)}
+    cli_ledger.write(lambda tx: tx.execute(sa.update(run).values(**then)).close())
+    planned = feedctl("ledger", "prune", "--older-than", "days(90)", "--dry-run")
+    assert (planned.code, planned.out) == (0, "1 runs and 0 rows of theirs would be removed\n")
+    found = feedctl("ledger", "prune", "--older-than", "days(90)", "--output", "json").document
+    assert found.items() >= {"dry_run": False, "runs": 1, "rows": 0, "kept": 0}.items()
+    assert feedctl("ledger", "prune", "--older-than", "days(90)").out == "0 runs and 0 rows of theirs removed\n"
+    refused = feedctl("ledger", "prune", "--older-than", "nonsense")
+    assert (refused.code, refused.out) == (2, "")

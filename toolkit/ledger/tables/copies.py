@@ -23,6 +23,7 @@ manifest = sa.Table(
         nullable=False,
         comment="compressed JSON, a list for each file: name below the unit, bytes, digest, source's time",
     ),
+    sa.Index("ix_manifest_run_id", "run_id"),
     comment="the files of what was published last at a target, with their digests",
 )
 

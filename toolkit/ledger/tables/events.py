@@ -17,7 +17,7 @@ event = sa.Table(
     sa.Column("cluster", sa.String(120), nullable=False, comment="where; empty for data that is no feed"),
     sa.Column("instance_key", sa.String(32), nullable=False, comment="which instance; empty: none, the series as such"),
     sa.Column("uri", sa.Text, comment="where the data is, or was"),
-    sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="the run that did it; empty: from outside"),
+    sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="that did it; empty: from outside, or pruned"),
     sa.Column("recorded_at", UtcTime, nullable=False, comment="when"),
     sa.Column("chain", sa.Integer, nullable=False, server_default="0", comment="triggered runs that led to it"),
     sa.Column("extra", sa.Text, comment="JSON: what its emitter says of it, such as the partition"),

@@ -37,6 +37,7 @@ late_check = sa.Table(
     sa.Column("cause", sa.Text, comment="what has changed, for people"),
     sa.Column("run_id", Number, sa.ForeignKey("run.run_id"), comment="the attempt that late data led to"),
     sa.Column("recorded_at", UtcTime, nullable=False, comment="when it was made"),
+    partial_index("ix_late_check_run_id", "run_id", where="run_id IS NOT NULL"),
     partial_index("ix_late_check_last", "process", "cluster", "instance_key", where="is_last"),
     comment="checks for late data that were made",
 )

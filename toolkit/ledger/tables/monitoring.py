@@ -115,6 +115,12 @@ outbox = sa.Table(
     sa.Column("sent_at", UtcTime, comment="when the receiver had it"),
     sa.Column("dead_at", UtcTime, comment="when it was given up: expired, or refused for good"),
     sa.Column("error", sa.Text, comment="of the last try that failed"),
+    sa.Index(
+        "ix_outbox_run_id",
+        "run_id",
+        sqlite_where=sa.text("run_id IS NOT NULL"),
+        postgresql_where=sa.text("run_id IS NOT NULL"),
+    ),
     sa.Index("uq_outbox_message", "message_id", "channel", "recipient", unique=True),
     sa.Index(
         "ix_outbox_waiting",

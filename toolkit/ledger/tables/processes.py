@@ -94,7 +94,9 @@ batch = sa.Table(
     sa.Column("kind", Choice(BatchKind), nullable=False, comment="where it comes from"),
     sa.Column("state", Choice(BatchState), nullable=False, comment="whether it may be read"),
     sa.Column("process_id", Number, sa.ForeignKey("process.process_id"), comment="whose result it is"),
-    sa.Column("source_run_id", Number, sa.ForeignKey("run.run_id"), comment="the job that makes it, its last attempt"),
+    sa.Column(
+        "source_run_id", Number, sa.ForeignKey("run.run_id"), comment="the job that makes it; empty: none, or pruned"
+    ),
     sa.Column("marking", sa.Text, comment="batch dates, sorted, joined with ','"),
     sa.Column("created_at", UtcTime, nullable=False, comment="by init_job, or from outside"),
     sa.Column("published_at", UtcTime, comment="by halt_job, or from outside"),

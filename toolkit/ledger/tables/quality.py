@@ -38,6 +38,7 @@ verdict = sa.Table(
     sa.Column("decided_at", UtcTime, comment="when"),
     sa.Column("decision", sa.Text, comment="the reason that was given for it"),
     sa.Index("ix_verdict_instance", "feed", "cluster", "instance_key"),
+    sa.Index("ix_verdict_run_id", "run_id"),
     sa.Index("ix_verdict_recorded_at", "recorded_at"),
     comment="validation results of data before they are published",
 )

@@ -150,6 +150,7 @@ request = sa.Table(
     sa.Column("requested_by", sa.Text, nullable=False, comment="who asks"),
     sa.Column("requested_at", UtcTime, nullable=False, comment="when"),
     sa.Column("honoured_at", UtcTime, comment="when the owner, or the command itself, acted on it"),
+    sa.Index("ix_request_run_id", "run_id"),
     partial_index("ix_request_open", "run_id", where="honoured_at IS NULL"),
     sqlite_autoincrement=True,
     comment="commands to the owner of a running instance",
