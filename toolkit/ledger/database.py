@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable, NotUtf8, Un
 from toolkit.ledger.location import SQLITE
 from toolkit.ledger.sqlite_place import hindrance
 from toolkit.ledger.statements import NOW, S, Timed, if_new, insert_of, locking
+from toolkit.retries import retried
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
@@ -273,15 +275,21 @@ class Ledger:
         self.engine.dispose()
 
     def _retrying(self, work: Callable[[Transaction], T], options: Mapping[str, bool]) -> T:
-        for attempt in Retrying(
-            retry=retry_if_exception_type(LedgerConflict),
-            stop=stop_after_attempt(TRIES) | stop_after_delay(self.retry_seconds),
-            wait=wait_random_exponential(multiplier=0.02, max=1),
-            reraise=True,
-        ):
-            with attempt, self._transaction(options) as transaction:
+        began = time.monotonic()
+
+        def once() -> T:
+            with self._transaction(options) as transaction:
                 return work(transaction)
-        raise AssertionError  # Retrying ends with a return or an error
+
+        def policy() -> Retrying:
+            return Retrying(
+                retry=retry_if_exception_type(LedgerConflict),
+                stop=stop_after_attempt(TRIES) | stop_after_delay(self.retry_seconds - (time.monotonic() - began)),
+                wait=wait_random_exponential(multiplier=0.02, max=1),
+                reraise=True,
+            )
+
+        return retried(once, LedgerConflict, policy)
 
     @contextmanager
     def _transaction(self, options: Mapping[str, bool]) -> Iterator[Transaction]:

@@ -18,7 +18,7 @@ from toolkit.errors import Failed, InvalidInput
 from toolkit.ledger import manifests
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.rows import RUN_KEY
-from toolkit.ledger.statements import given
+from toolkit.ledger.statements import Timed, given
 from toolkit.ledger.tables import consumer_cursor, event, event_counter, run, trigger_cause
 from toolkit.ledger.vocabulary import EventKind
 
@@ -128,11 +128,11 @@ def append(tx: Transaction, events: Sequence[NewEvent], run_id: int | None = Non
     chain = chain_of(tx, run_id) if run_id is not None and any(each.chain is None for each in events) else 0
     last: int = tx.execute(_COUNTED, {"more": len(events)}).scalar_one()
     numbers = range(last - len(events) + 1, last + 1)
-    always = {"run_id": run_id, "recorded_at": tx.now()}
+    always = {"run_id": run_id}
     rows = [
         {**_columns(each, chain), **always, "sequence": number} for number, each in zip(numbers, events, strict=True)
     ]
-    tx.execute(_APPENDED, rows)
+    tx.execute_timed(_APPENDED, rows)
     return numbers
 
 
@@ -143,7 +143,7 @@ _COUNTED = (
     )
     .returning(event_counter.c.last_sequence)
 )
-_APPENDED = sa.insert(event)
+_APPENDED = Timed(lambda now: sa.insert(event).values(recorded_at=now))
 
 
 def _forget_copies(tx: Transaction, events: Sequence[NewEvent]) -> None:

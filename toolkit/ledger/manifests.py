@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from toolkit.el import at_microseconds, microseconds_of
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.runs.route_keys import CopyRoute
+from toolkit.ledger.statements import InsertOr, given
 from toolkit.ledger.tables import manifest
 
 
@@ -76,14 +77,19 @@ class PackedManifest:
 
 def replace(tx: Transaction, run_id: int, key: UnitKey, found: PackedManifest) -> None:
     """Keep what a run published instead of what was known of the unit before."""
-    forget_unit(tx, key)
-    values = {"files": found.files, "bytes": found.size, "content": found.content}
-    tx.execute(sa.insert(manifest).values(run_id=run_id, **_columns(key), **values))
+    values = {"run_id": run_id, "files": found.files, "bytes": found.size, "content": found.content}
+    tx.execute(_REPLACED, {**_columns(key), **values})
 
 
 def forget_unit(tx: Transaction, key: UnitKey) -> None:
     """Delete the manifest of a unit whose content has become unknown."""
-    tx.execute(sa.delete(manifest).where(*(manifest.c[name] == value for name, value in _columns(key).items())))
+    tx.execute(_FORGOTTEN, _columns(key))
+
+
+_KEY = tuple(manifest.primary_key.columns)
+_NEW_VALUES = ", ".join(f"{each.name} = excluded.{each.name}" for each in manifest.c if not each.primary_key)
+_REPLACED = InsertOr(manifest, f"({', '.join(each.name for each in _KEY)}) DO UPDATE SET {_NEW_VALUES}")
+_FORGOTTEN = sa.delete(manifest).where(*(each == given(each) for each in _KEY))
 
 
 def forget(tx: Transaction, feed: str, cluster: str, instance_keys: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from toolkit.errors import Skipped
 from toolkit.ledger import events as happened
 from toolkit.ledger import lineage
 from toolkit.ledger.database import Ledger, Transaction
-from toolkit.ledger.errors import LedgerConflict, LedgerUnavailable
+from toolkit.ledger.errors import IllegalTransition, LedgerConflict, LedgerUnavailable
 from toolkit.ledger.events import Event, NewEvent
 from toolkit.ledger.jobs.errors import JobIsSuspended, JobNotRunning
 from toolkit.ledger.runs import attempts, items, leases, queries, retries, run_start, status
@@ -40,6 +41,7 @@ from toolkit.runs.recorder import (
     path_of,
     path_text,
 )
+from toolkit.threads import JoinedCalls
 
 T = TypeVar("T")
 
@@ -58,6 +60,9 @@ class LedgerRecorder(Recorder):
     is_gone: IsGone = never_known
     ends: RunEnds = field(default_factory=NoRunEnds)
     _is_given_up: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
+    _left_over: dict[tuple[LifeCycle, str, str, str], JoinedCalls[list[Item]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     @override
@@ -115,7 +120,9 @@ class LedgerRecorder(Recorder):
     @override
     def left_over(self, run: RecordedRun) -> tuple[Item, ...]:
         key = run.key
-        found = self._read(lambda tx: items.unsettled(tx, key.life_cycle, key.entity, key.cluster, key.counterpart))
+        subject = (key.life_cycle, key.entity, key.cluster, key.counterpart)
+        read = JoinedCalls(lambda: self._read(lambda tx: items.unsettled(tx, *subject)))
+        found = self._left_over.setdefault(subject, read)()
         return tuple(replace(item, path=path_of(item.path)) for item in found)
 
     @override
@@ -276,13 +283,15 @@ def _resume(tx: Transaction, run: RecordedRun) -> None:
 
 def _end(tx: Transaction, run: RecordedRun, outcome: RunOutcome) -> None:
     """A run that was taken for dead is over already; one that fails while it is paused is first led back."""
-    found = queries.get(tx, _id(run))
-    if found.status.is_terminal:
-        return
-    if outcome.status is not RunStatus.KILLED:
-        _resume(tx, run)
     reason = outcome.reason and message_text(outcome.reason)
-    ended = status.change(tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
+    change = partial(status.change, tx, _id(run), outcome.status, reason=reason, exit_code=outcome.exit_code)
+    try:
+        ended = change()
+    except IllegalTransition as refused:  # asked only then: nearly all runs are running
+        if refused.old.is_terminal:
+            return
+        _resume(tx, run)
+        ended = change()
     if outcome.retry_at is not None:
         retries.schedule(tx, _id(run), outcome.retry_at)
     for write in outcome.writes:

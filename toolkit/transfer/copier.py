@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from toolkit.errors import Failed
+from toolkit.retries import retried
 from toolkit.storage import FileKind, StorageError, Unreachable
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.digests import CHUNK_BYTES, FileDigest
@@ -150,12 +152,9 @@ class Copier:
             StopRequested: the work was called off.
         """
         try:
-            for attempt in tries(self.check, self.sleep):
-                with attempt:
-                    return self._copy_once(file)
+            return retried(partial(self._copy_once, file), Unreachable, partial(tries, self.check, self.sleep))
         except StorageError as error:
             return failure(file, error)
-        raise AssertionError(file)  # tenacity gives the last error
 
     def _copy_once(self, file: FileCopy) -> Copied:
         passing = _Passing(copier=self, file=file)

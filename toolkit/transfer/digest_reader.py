@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from toolkit.storage import StorageError
+from toolkit.retries import retried
+from toolkit.storage import StorageError, Unreachable
 from toolkit.transfer.copier import tries
 from toolkit.transfer.digests import read_digest
 
@@ -78,7 +80,7 @@ class DigestReader:
             StopRequested: the work was called off.
         """
         try:
-            return tries(self.check, self.sleep)(self._read_once, path)
+            return retried(partial(self._read_once, path), Unreachable, partial(tries, self.check, self.sleep))
         except StorageError as error:
             return ReadDigest(error=error)
 

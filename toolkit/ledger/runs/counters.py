@@ -7,16 +7,18 @@ from collections.abc import Collection, Mapping
 import sqlalchemy as sa
 
 from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.statements import InsertOr
 from toolkit.ledger.tables import run_counter
 
 
 def replace(tx: Transaction, run_id: int, counted: Mapping[str, int]) -> None:
     """Write down what a run has counted by now, instead of what it had before."""
-    if not counted:
-        return
-    insert = tx.upsert(run_counter)
-    upsert = insert.on_conflict_do_update(index_elements=["run_id", "name"], set_={"value": insert.excluded.value})
-    tx.execute(upsert, [{"run_id": run_id, "name": name, "value": value} for name, value in sorted(counted.items())])
+    if counted:
+        rows = ({"run_id": run_id, "name": name, "value": value} for name, value in sorted(counted.items()))
+        tx.execute(_COUNTED, list(rows))
+
+
+_COUNTED = InsertOr(run_counter, "(run_id, name) DO UPDATE SET value = excluded.value")
 
 
 def of_runs(tx: Transaction, run_ids: Collection[int]) -> dict[int, dict[str, int]]:

@@ -85,11 +85,11 @@ def intend(tx: Transaction, run_id: int, items: Sequence[NewItem]) -> None:
     if owner.status.is_terminal:
         raise LeaseLost(run=owner)
     if items:
-        always = {"run_id": run_id, "state": ItemState.INTENDED, "intended_at": tx.now()}
-        tx.execute(_INTENDED, [{**_columns(each), **always} for each in items])
+        always = {"run_id": run_id, "state": ItemState.INTENDED}
+        tx.execute_timed(_INTENDED, [{**_columns(each), **always} for each in items])
 
 
-_INTENDED = sa.insert(item)
+_INTENDED = Timed(lambda now: sa.insert(item).values(intended_at=now))
 _SETTLED = (
     sa.update(item)
     .where(item.c.run_id == given(item.c.run_id, "of_run"), item.c.position == given(item.c.position, "of_position"))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -16,6 +18,7 @@ from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.errors import LeaseHeld
 from toolkit.ledger.runs.queries import get
 from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.statements import Timed
 from toolkit.ledger.tables import item, lease, run
 from toolkit.ledger.vocabulary import ItemState, LeaseMode, LifeCycle
 
@@ -74,14 +77,9 @@ def held_outputs(
     """
     holders: dict[int, Run] = {}
     wanted = frozenset(places)
-    is_any = lease.c.resource.startswith(f"{_PREFIX}/") | (lease.c.mode == LeaseMode.EXCLUSIVE)
-    is_of_instance = lease.c.resource.in_([output_resource(*place, instance_key) for place in wanted])
-    found = tx.execute(
-        sa.select(lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.acquired_at, lease.c.expires_at)
-        .where(is_of_instance if instance_key else is_any, lease.c.expires_at > tx.now())
-        .order_by(lease.c.resource, lease.c.run_id)
-    )
-    for row in found.all():
+    statement = _HELD_OF_INSTANCE if instance_key else _HELD
+    of_instance = {"resources": [output_resource(*place, instance_key) for place in wanted]} if instance_key else {}
+    for row in tx.execute_timed(statement, of_instance).all():
         feed, cluster, key = _instance_of(row.resource)
         if row.resource not in also and (feed, cluster) not in wanted:
             continue
@@ -93,6 +91,21 @@ def held_outputs(
             yield HeldOutput(held=held)
         else:
             yield HeldOutput(feed=feed, cluster=cluster, instance_key=key, held=held, mode=row.mode)
+
+
+_IS_ANY = lease.c.resource.startswith(f"{_PREFIX}/") | (lease.c.mode == LeaseMode.EXCLUSIVE)
+_IS_OF_INSTANCE = lease.c.resource.in_(sa.bindparam("resources", type_=lease.c.resource.type, expanding=True))
+
+
+def _held(is_wanted: sa.ColumnElement[bool], now: sa.ColumnElement[datetime]) -> sa.Select[tuple[object, ...]]:
+    return (
+        sa.select(lease.c.resource, lease.c.run_id, lease.c.mode, lease.c.acquired_at, lease.c.expires_at)
+        .where(is_wanted, lease.c.expires_at > now)
+        .order_by(lease.c.resource, lease.c.run_id)
+    )
+
+
+_HELD, _HELD_OF_INSTANCE = Timed(partial(_held, _IS_ANY)), Timed(partial(_held, _IS_OF_INSTANCE))
 
 
 def _instance_of(resource: str) -> tuple[str, str, str]:
@@ -108,9 +121,8 @@ def open_evictions(tx: Transaction) -> list[OpenEviction]:
 
     A living eviction also brings to an end what earlier ones of its feed have left open.
     """
-    living = sa.select(lease.c.run_id).where(lease.c.expires_at > tx.now())
-    evicting = sa.select(run).where(run.c.run_id.in_(living), run.c.life_cycle == LifeCycle.EVICTION)
-    runs = {(each.entity, each.cluster): each for each in tx.rows(Run, evicting)}
+    living = (Run(**row) for row in tx.execute_timed(_EVICTING, {}).mappings())
+    runs = {(each.entity, each.cluster): each for each in living}
     if not runs:
         return []
     statement = (
@@ -122,3 +134,11 @@ def open_evictions(tx: Transaction) -> list[OpenEviction]:
     )
     found = ((row.path, runs.get((row.entity, row.cluster))) for row in tx.execute(statement).all())
     return [OpenEviction(path=path, run=eviction) for path, eviction in found if eviction is not None]
+
+
+def _evicting(now: sa.ColumnElement[datetime]) -> sa.Select[tuple[object, ...]]:
+    living = sa.select(lease.c.run_id).where(lease.c.expires_at > now)
+    return sa.select(run).where(run.c.run_id.in_(living), run.c.life_cycle == LifeCycle.EVICTION)
+
+
+_EVICTING = Timed(_evicting)
