@@ -141,7 +141,8 @@ def report_looks(folder: Path, testbed: Testbed) -> None:
     cluster = HdfsCluster.of(testbed)
     system = open_file_system(StorageSpec(scheme="hdfs", authority=f"127.0.0.1:{cluster.rpc}"))
     base = CanonicalPath("hdfs", f"127.0.0.1:{cluster.rpc}", f"/bench/{uuid4().hex}")
-    start = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    start = hour - timedelta(hours=INSTANCES + 1)  # no pass may be ahead of the clock
     hours = [start - timedelta(hours=each) for each in range(INSTANCES)]
     made = [
         base.child(f"feed_{number:03}").child(f"{hour:%Y-%m-%d-%H}") for number in range(FEEDS) for hour in hours[::2]
