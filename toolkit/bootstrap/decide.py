@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -22,18 +22,21 @@ from toolkit.entities.not_implemented import Area
 from toolkit.hive.resolve import name_of
 from toolkit.ledger import validations
 from toolkit.ledger.jobs.rows import JobRef
+from toolkit.ledger.validation_figures import figures_of
 from toolkit.ledger.validations import ValidationResult
 from toolkit.ledger.vocabulary import LifeCycle, ValidationState
+from toolkit.pages.validation_page import TREND, write_decision
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.process_runner.targets import run_lease
 from toolkit.quality.decide import DecisionAction, chosen_result, require_done
 from toolkit.quality.decision_targets import Decision, DecisionPlan, DecisionTarget, QualityItem
-from toolkit.quality.page import NoPage, write_decision
+from toolkit.quality.validator import NoPage
 from toolkit.replication.targets import copy_lease
 from toolkit.runs.recorder import current_user
 
 if TYPE_CHECKING:
     from toolkit.clock import Clock
+    from toolkit.ledger.database import Ledger
     from toolkit.ledger.runs.leases import Wanted
     from toolkit.runs.stop import StopSignal
 
@@ -117,7 +120,7 @@ def _wire(request: DecisionOptions, clock: Clock, context: ActionContext) -> Wir
             state=request.state,
             reason=request.reason,
             ledger=ledger,
-            tell_page=partial(_tell_page, context, request, clock),
+            tell_page=partial(_tell_page, context, ledger, request, clock),
         ),
         holds=(*repository.holds, *context.holds.as_entities),
         new_holds=NoNewHolds() if request.dry_run else context.holds,
@@ -125,12 +128,26 @@ def _wire(request: DecisionOptions, clock: Clock, context: ActionContext) -> Wir
     return Wired(action=action, targets=Targets(to_do=(target,)))
 
 
-def _tell_page(context: ActionContext, request: DecisionOptions, clock: Clock, found: ValidationResult) -> None:
+def _tell_page(
+    context: ActionContext, ledger: Ledger, request: DecisionOptions, clock: Clock, found: ValidationResult
+) -> None:
     """Write the decision to the validation's page, if it was written here; the ledger has it in any case."""
     folder = quality_folder(context.snapshot, context.repository.settings, context.variables)
     page = folder / PurePosixPath(found.page or "").name
+    decided, quality = (
+        replace(found, decision=request.reason),
+        context.repository.feed(found.feed).quality_on(found.cluster),
+    )
+    sample = 1.0 if quality is None else quality.sample
     try:
-        write_decision(page, request.state, who=current_user(), at=clock.now(), reason=request.reason)
+        before, findings = ledger.read(
+            lambda tx: (
+                figures_of(tx, found.feed, found.cluster, TREND - 1, until=found.verdict_id - 1),
+                validations.findings_of(tx, [found.verdict_id])[found.verdict_id],
+            )
+        )
+        who, now = current_user(), clock.now()
+        write_decision(page, decided, findings, request.state, who=who, at=now, sample=sample, before=before)
     except NoPage as error:
         _LOG.warning('event=no_page unit=%s why="%s"', found.unit, error)
 

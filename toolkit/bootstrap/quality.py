@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.ledgers import quality_folder
 from toolkit.clock import SystemClock
 from toolkit.entities.suite_code import allows_suite_sql
-from toolkit.ledger import validations
-from toolkit.quality.page import write_page
+from toolkit.ledger.validation_figures import figures_of
+from toolkit.pages.validation_page import TREND, write_page
 from toolkit.quality.validator import Author, SuiteValidator
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from toolkit.quality.validator import Validate
     from toolkit.storage import FileSystem
     from toolkit.variables import Variables
-
-_DRAWN = 30
-"""So many earlier results are in the drawings of a page."""
 
 
 def suite_validator(
@@ -85,7 +82,7 @@ def _page(
     quality: Quality,
     findings: Sequence[StoredFinding],
 ) -> str:
-    of_feed = (result.feed, result.cluster, _DRAWN)
-    before = () if ledger is None else ledger.read(lambda tx: validations.figures_of(tx, *of_feed))
+    of_feed = (result.feed, result.cluster, TREND - 1)
+    before = () if ledger is None else ledger.read(lambda tx: figures_of(tx, *of_feed))
     now, sample = SystemClock().now(), quality.sample
     return write_page(folder, result, findings, at=now, sample=sample, before=before).absolute().as_uri()

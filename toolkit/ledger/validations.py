@@ -94,16 +94,6 @@ class StoredFinding:
         return self.success and bool(self.error)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Figure:
-    """Distance of an expectation from success: the share of unexpected rows, or the number that was observed."""
-
-    suite: str
-    position: int
-    type: str
-    figure: float
-
-
 class CannotDecide(InvalidInput):
     """Error for a decision about a result that is decided already, or that is about other data.
 
@@ -165,6 +155,13 @@ def newest_of(
     return [_result(row) for row in found.mappings()]
 
 
+def recent_results(tx: Transaction, most: int) -> list[ValidationResult]:
+    """Return the newest results of all feeds, the newest first, those that wait for a decision before all others."""
+    waits = sa.case((is_one_of(verdict.c.state, *UNDECIDED) & ~verdict.c.is_by_hand, 0), else_=1)
+    found = tx.execute(sa.select(verdict).order_by(waits, verdict.c.verdict_id.desc()).limit(most))
+    return [_result(row) for row in found.mappings()]
+
+
 def findings_of(tx: Transaction, verdict_ids: Sequence[int]) -> dict[int, list[StoredFinding]]:
     """Return the results of expectations by result, suite and position."""
     found: dict[int, list[StoredFinding]] = {each: [] for each in verdict_ids}
@@ -207,22 +204,6 @@ def history(
         for each in findings
     }
     return [(results[key[0]], known[key]) for key in keys]
-
-
-def figures_of(tx: Transaction, feed: str, cluster: str, most: int) -> list[Figure]:
-    """A figure of each expectation of the last results on a feed's instances, oldest first: what a page draws.
-
-    Args:
-        tx: of the ledger.
-        feed: name.
-        cluster: where.
-        most: so many results.
-    """
-    of = verdict.c
-    last = sa.select(of.verdict_id).where(of.feed == feed, of.cluster == cluster, ~of.is_by_hand)
-    numbers = tx.execute(last.order_by(of.verdict_id.desc()).limit(most)).scalars().all()
-    found = findings_of(tx, numbers[::-1])
-    return [figure for each in found.values() for one in each if (figure := _figure(one)) is not None]
 
 
 def previous_rows(tx: Transaction, feed: str, cluster: str, instance_key: str) -> int | None:
@@ -322,17 +303,6 @@ def _newest(tx: Transaction, *where: sa.ColumnElement[bool]) -> ValidationResult
 
 def _of(address: UnitAddress) -> list[sa.ColumnElement[bool]]:
     return [verdict.c[each.name] == getattr(address, each.name) for each in fields(UnitAddress)]
-
-
-def _figure(found: StoredFinding) -> Figure | None:
-    if found.rows and found.unexpected is not None:
-        figure = found.unexpected / found.rows
-    else:
-        try:
-            figure = float(found.observed)
-        except ValueError:
-            return None
-    return Figure(suite=found.suite, position=found.position, type=found.type, figure=figure)
 
 
 def _packed(found: StoredFinding) -> dict[str, str]:

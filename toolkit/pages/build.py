@@ -12,9 +12,10 @@ from pathlib import Path
 from toolkit.entities import Feed, Process
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import entity_kind
-from toolkit.ledger.database import Ledger
+from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.entity_history import history_marks, instance_attempts, instance_events
 from toolkit.ledger.open_alerts import OpenAlert, open_alerts
+from toolkit.ledger.validations import ValidationResult, findings_of, newest_of, recent_results
 from toolkit.lineage.columns import column_graph
 from toolkit.lineage.entity_lineage import entity_graph
 from toolkit.lineage.graph import LineageGraph
@@ -34,12 +35,14 @@ from toolkit.pages.lineage_page import (
 )
 from toolkit.pages.overview_page import EntitySummary, list_views, overview_view
 from toolkit.pages.templating import NavigationLink, PageTemplates, PageView, assets
+from toolkit.pages.validation_page import result_path, result_values, results_section
 from toolkit.rendering.overview import overview_rows
 
 NAVIGATION = (
     NavigationLink("index.html", "Overview"),
     NavigationLink("lists/feeds.html", "Feeds"),
     NavigationLink("lists/processes.html", "Processes"),
+    NavigationLink("lists/quality.html", "Quality"),
     NavigationLink(GRAPH_PATH, "Lineage"),
     NavigationLink(TABLES_PATH, "Tables"),
 )
@@ -48,6 +51,8 @@ _COLUMNS = 50_000
 """Columns of all tables whose lineage is shown."""
 _LISTED = 50
 """Rows of each list of the overview."""
+_RESULTS, _RECENT = 20, 200
+"""Validation results with a page of each feed, and in the list of all."""
 _INDEX = "search-index.js"
 
 
@@ -107,6 +112,8 @@ class _Builder:
             near = near_entity(flow, each.entity.KIND, each.entity.name)
             self._entity(each, found.overview, marks.get(each.entity.name, ""), near)
         self._lineage(graph, {each.entity.name: each.state for each in summaries if each.state not in _WELL})
+        recent = results_section(self.ledger.read(lambda tx: recent_results(tx, _RECENT)), self.folder.has)
+        self._write("lists/quality.html", PageView(title="Validation results", sections=[recent]))
         self._write("index.html", overview_view(self.repository, found, snapshot, summaries))
         for path, view in list_views(self.repository, summaries):
             self._write(path, view)
@@ -141,20 +148,35 @@ class _Builder:
         due = [due_positions(entity, each, overview.at) for each in clusters]
         made_from = (self._shared, self.files[self.repository.file_of(entity.name)], mark, actions, due, summary.alerts)
         inputs = _digest((*made_from, near))
-        below = f"{entity.KIND.folder}/{page_name(entity.name)}/"
-        if self.folder.keep(path_of(entity), inputs, below):
+        below = [f"{folder}/{page_name(entity.name)}/" for folder in (entity.KIND.folder, "quality")]
+        if self.folder.keep(path_of(entity), inputs, *below):
             return
+        results = self._results(entity) if isinstance(entity, Feed) else []
         history = self.ledger.read(
             lambda tx: EntityHistory(
                 attempts=instance_attempts(tx, entity.name),
                 events=instance_events(tx, entity.name) if isinstance(entity, Feed) else (),
                 alerts=summary.alerts,
+                results=results,
                 due=tuple(newest_due(entity, clusters, overview.at)),
             )
         )
-        lineage = lineage_section(near, entity.KIND, entity.name)
-        for path, view in entity_pages(self.repository, entity, history, actions, [lineage]):
+        extra = [lineage_section(near, entity.KIND, entity.name), results_section(results, self.folder.has)]
+        for path, view in entity_pages(self.repository, entity, history, actions, extra):
             self._write(path, view, inputs if path == path_of(entity) else "")
+
+    def _results(self, feed: Feed) -> list[ValidationResult]:
+        """Write the pages of the newest validation results of a feed, and return these results."""
+
+        def read(tx: Transaction) -> list[tuple[ValidationResult, dict[str, object]]]:
+            found = newest_of(tx, feed.name, most=_RESULTS)
+            findings = findings_of(tx, [each.verdict_id for each in found])
+            return [(each, result_values(tx, each, findings[each.verdict_id], path_of(feed))) for each in found]
+
+        found = self.ledger.read(read)
+        for each, values in found:
+            self._render(result_path(each), "validation.html", values)
+        return [each for each, _ in found]
 
     @cached_property
     def _shared(self) -> str:
@@ -163,9 +185,12 @@ class _Builder:
         return _digest((self.templates.digest, files))
 
     def _write(self, path: str, view: PageView, inputs: str = "") -> None:
-        inputs = inputs or _digest((self.templates.digest, view))
+        self._render(path, "sections.html", {"view": view}, inputs)
+
+    def _render(self, path: str, template: str, values: Mapping[str, object], inputs: str = "") -> None:
+        inputs = inputs or _digest((self.templates.digest, values))
         if not self.folder.keep(path, inputs):
-            self.folder.write(path, self.templates.render("sections.html", path, {"view": view}), inputs)
+            self.folder.write(path, self.templates.render(template, path, values), inputs)
 
     def _search_index(self, summaries: Sequence[EntitySummary]) -> str:
         rows = [

@@ -13,6 +13,7 @@ from toolkit.ledger.entity_history import InstanceAttempt, InstanceEvent
 from toolkit.ledger.errors import moment
 from toolkit.ledger.open_alerts import OpenAlert
 from toolkit.ledger.runs.queries import FAILURES, OPEN
+from toolkit.ledger.validations import UNDECIDED, ValidationResult
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.management.situation import LATE_KINDS
 from toolkit.pages.folder import page_name
@@ -39,6 +40,7 @@ class EntityHistory:
     attempts: Sequence[InstanceAttempt]
     events: Sequence[InstanceEvent]
     alerts: Sequence[OpenAlert]
+    results: Sequence[ValidationResult]
     due: Sequence[Place]
 
 
@@ -75,6 +77,9 @@ def instance_cells(history: EntityHistory) -> Mapping[Place, GridCell]:
         is_execution = each.life_cycle is LifeCycle.EXECUTION
         if is_execution or (each.status in {*FAILURES, *OPEN} and each.life_cycle not in _NOT_OF_DATA):
             found[place] = (str(each.status), text)
+    for result in history.results:
+        if result.state in UNDECIDED and not result.is_by_hand:
+            found[result.instance_key, result.cluster] = ("blocked", f"validation result {result.verdict_id}")
     for alert in history.alerts:
         if alert.kind in LATE_KINDS and alert.instance_key:
             state = "missing" if alert.level == "high" else "late"

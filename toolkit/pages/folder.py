@@ -122,6 +122,10 @@ class PageFolder:
         self._current.update((each, self._known[each]) for each in paths)
         return True
 
+    def has(self, path: str) -> bool:
+        """Return whether a page was kept or written."""
+        return path in self._current
+
     @cached_property
     def _by_folder(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}

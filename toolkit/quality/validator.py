@@ -22,7 +22,6 @@ from toolkit.ledger.vocabulary import ValidationState
 from toolkit.quality.data import DataPrint, print_of, suites_digest
 from toolkit.quality.documents import Answer, Question, RequestedPart
 from toolkit.quality.messages import kwargs_stored, stored, stored_left_out, why_of
-from toolkit.quality.page import NoPage
 from toolkit.quality.publishable import may_pass, publishable, without_ledger
 from toolkit.quality.substitution import LeftOut, fill, needs_previous
 from toolkit.runs.recorder import message_text
@@ -51,6 +50,18 @@ Validate = Callable[[Question, float, Callable[[], None]], Answer]
 what the check raises."""
 WritePage = Callable[[NewValidationResult, "Quality", _Findings], str]
 """Writes the page of a result, and tells its URI; raises `NoPage` or OSError."""
+
+
+class NoPage(Failed):
+    """There is no page; the result is in the ledger all the same.
+
+    Args:
+        why: what is missing, or cannot be written.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"no page of this validation result: {why}")
 
 
 class NoValidatorAnswer(Failed):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.contract.ledger.test_recent_runs import add_alert
+from tests.contract.ledger.test_validations import BLOCKED, FOUND, decide, recorded
 from tests.unit.entities.config_repo import snapshot
 from tests.unit.management.repo import FILES, repo
 from tests.unit.management.runs import execution
@@ -20,7 +22,7 @@ from toolkit.entities.repository import Selection
 from toolkit.entities.vocabulary import Kind
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.tables import run
-from toolkit.ledger.vocabulary import AlertLevel, RunStatus
+from toolkit.ledger.vocabulary import AlertLevel, RunStatus, ValidationState
 from toolkit.pages import entity_page
 from toolkit.pages.build import BuiltPages, build_pages
 from toolkit.pages.templating import NoTemplates
@@ -175,6 +177,30 @@ def test_hostile_texts_are_text_and_nothing_that_a_browser_runs(sqlite_ledger: L
     index = (out(tmp_path) / "search-index.js").read_text()
     rows = json.loads(index.removeprefix("window.feedctlIndex = ").removesuffix(";\n"))
     assert HOSTILE.lower() in next(text for _, name, _, text in rows if name == "clicks")
+
+
+def test_validation_results_have_pages_without_values_of_rows(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    found = replace(FOUND, examples=("value of a row",))
+    number = recorded(sqlite_ledger, replace(BLOCKED, instance_key="2026-03-20T10:00Z"), found)
+    recorded(sqlite_ledger, replace(BLOCKED, state=ValidationState.PASSED, instance_key="2026-03-20T09:00Z"), found)
+    built(sqlite_ledger, out(tmp_path))
+    path = f"quality/clicks/{number}.html"
+    shown = Page(out(tmp_path) / path)
+    assert "Blocked" in shown.text
+    assert "feedctl quality release clicks" in shown.text
+    assert "value of a row" not in "".join(texts(out(tmp_path)).values())
+    assert "../../feeds/clicks.html" in shown.values("href")
+    for page in ("feeds/clicks.html", "lists/quality.html"):
+        assert f"../{path}" in Page(out(tmp_path) / page).values("href")
+    assert ("li", {"class": "blocked"}) in [
+        (tag, {"class": values.get("class")}) for tag, values in Page(out(tmp_path) / "feeds/clicks.html").tags
+    ]
+    before = texts(out(tmp_path))
+    decide(sqlite_ledger, number, ValidationState.RELEASED)
+    built(sqlite_ledger, out(tmp_path))
+    changed = {name for name, text in texts(out(tmp_path)).items() if before.get(name) != text}
+    assert changed - {"index.html"} == {path, "feeds/clicks.html", "lists/quality.html"}
+    assert "Released by ann" in Page(out(tmp_path) / path).text
 
 
 def test_without_the_library_it_says_what_to_install(

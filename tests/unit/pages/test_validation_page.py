@@ -1,21 +1,24 @@
-"""The page of a verdict: what it tells, that it needs nothing beside it, and that a browser shows it."""
+"""The page of a validation result: what it shows, that it needs no network, and that a browser shows it."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from toolkit.ledger.validations import Figure, NewValidationResult, StoredFinding
+from toolkit.ledger.validation_figures import Figure
+from toolkit.ledger.validations import NewValidationResult, StoredFinding, ValidationResult
 from toolkit.ledger.vocabulary import ValidationState
-from toolkit.quality.page import NoPage, write_decision, write_page
+from toolkit.pages.validation_page import write_decision, write_page
+from toolkit.quality.validator import NoPage
 
 FAILED = StoredFinding(
     suite="clicks",
@@ -87,7 +90,8 @@ def test_a_page_tells_what_was_judged_and_what_was_found(tmp_path: Path) -> None
     for output in (
         "Blocked", "clicks on primary", "2026-03-01T06:00Z", VERDICT.unit, VERDICT.data_digest, VERDICT.suites_digest,
         VERDICT.reason or "?", "2026-03-01 07:00:00 UTC", "great_expectations 1.24.1", "1 of 3 hold", "not computed",
-        "no column", "min_value: 0", "1 of 3,000", "0.0333 %", "-7",
+        "no column", "min_value: 0", "1 of 3,000", "0.0333 %", "-7", "clicks_job, run 1",
+        "feedctl quality release clicks", "feedctl quality reject clicks",
     ):  # fmt: skip
         assert output in shown
 
@@ -98,48 +102,33 @@ def test_a_value_is_text_and_nothing_that_a_browser_runs(tmp_path: Path) -> None
     assert "<script>document.title='run'</script>" in elements.text
 
 
-@pytest.mark.timeout(20)
-def test_what_is_no_page_of_ours_is_left_out_of_the_index_and_read_by_nobody(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "clicks-pipe.json")
-    (tmp_path / "clicks-link.json").symlink_to(tmp_path / "nowhere.json")
-    (tmp_path / "notes.json").write_text("[1, 2]")
-    (tmp_path / "broken.json").write_text("no JSON")
-    (tmp_path / "empty.json").write_text("{}")
-    (tmp_path / "large.json").write_bytes(b" " * (1 << 24))
+def test_what_failed_comes_first_and_a_share_needs_no_style(tmp_path: Path) -> None:
+    elements = Elements(drawn(tmp_path))
+    states = [attributes["class"] for tag, attributes in elements.tags if tag == "td" and "state" in str(attributes)]
+    assert states == ["state failed", "state not-computed", "state passed"]
+    assert not [name for _, attributes in elements.tags for name in attributes if name == "style"]
+
+
+def test_a_command_is_quoted_for_a_shell(tmp_path: Path) -> None:
+    unit = "hdfs://nn/$(touch run)/it's"
+    page = write_page(tmp_path, replace(VERDICT, unit=unit), FINDINGS, at=SEVEN)
+    command = next(line for line in Elements(page).text.splitlines() if line.startswith("feedctl quality release"))
+    assert shlex.split(command)[-4:] == ["--unit", unit, "--reason", "WHY"]
+
+
+def test_a_page_needs_nothing_but_the_style_sheets_beside_it(tmp_path: Path) -> None:
     page = drawn(tmp_path)
-    index = (tmp_path / "index.html").read_text()
-    assert page.name in index
-    assert "notes" not in index
-
-
-@pytest.mark.timeout(20)
-def test_a_decision_about_a_page_whose_facts_are_a_pipe_says_that_there_is_none(tmp_path: Path) -> None:
-    page = drawn(tmp_path)
-    page.with_suffix(".json").unlink()
-    os.mkfifo(page.with_suffix(".json"))
-    with pytest.raises(NoPage, match="not a file"):
-        write_decision(page, ValidationState.RELEASED, who="ann", at=SEVEN, reason="known")
-
-
-def test_pages_need_nothing_but_each_other(tmp_path: Path) -> None:
-    written = drawn(tmp_path)
-    for page in (written, tmp_path / "index.html"):
-        named = {
-            value
-            for _, attributes in Elements(page).tags
-            for name, value in attributes.items()
-            if name in {"href", "src"}
-        }
-        assert named <= {"index.html", written.name}
-        style = page.read_text(encoding="utf-8").partition("<style>")[2].partition("</style>")[0]
-        assert style.strip()
+    named = {str(values[name]) for _, values in Elements(page).tags for name in ("href", "src") if name in values}
+    assert {each for each in named if each.endswith(".css")} == named - {"#main"}
+    for each in named - {"#main"}:
+        style = (tmp_path / each).read_text(encoding="utf-8")
         assert "url(" not in style
         assert "@import" not in style
 
 
 def test_an_expectation_with_a_past_has_a_line(tmp_path: Path) -> None:
     lines = [attributes["points"] for tag, attributes in Elements(drawn(tmp_path)).tags if tag == "polyline"]
-    assert lines == ["2.0,18.0 48.0,10.0 94.0,2.0"]
+    assert lines == ["2.0,18.0 32.7,10.0 63.3,2.0 94.0,18.0"], "the last point is this result"
 
 
 def test_a_verdict_without_findings_has_a_page_too(tmp_path: Path) -> None:
@@ -150,30 +139,26 @@ def test_a_verdict_without_findings_has_a_page_too(tmp_path: Path) -> None:
     assert "Nothing was validated" in shown
 
 
-def test_the_index_lists_every_verdict_newest_first_and_each_once(tmp_path: Path) -> None:
-    later = write_page(tmp_path, replace(VERDICT, state=ValidationState.PASSED), (), at=SEVEN + timedelta(hours=1))
-    pages = [drawn(tmp_path).name, later.name]
-    assert drawn(tmp_path).name == pages[0]
-    listed = [attributes["href"] for tag, attributes in Elements(tmp_path / "index.html").tags if tag == "a"]
-    assert listed == [pages[1], pages[0]]
-
-
-def test_a_page_and_the_index_tell_what_was_decided_and_why(tmp_path: Path) -> None:
+def test_a_page_tells_what_was_decided_and_why_and_released_data_is_not_green(tmp_path: Path) -> None:
     page = drawn(tmp_path)
-    before = Elements(page).text
-    write_decision(page, ValidationState.RELEASED, who="ann", at=SEVEN + timedelta(hours=2), reason="closed <today>")
-    output = Elements(page).text
-    assert "Released by ann on 2026-03-01 09:00:00 UTC: closed <today>" in output
-    assert before.partition("clicks on primary")[2] == output.partition("clicks on primary")[2]
-    assert "released" in Elements(tmp_path / "index.html").text
+    kept = {"verdict_id": 7, "recorded_at": SEVEN, "decided_by": None, "decided_at": None, "decision": "closed <today>"}
+    result = ValidationResult(**{**asdict(VERDICT), **kept})
+    nine = SEVEN + timedelta(hours=2)
+    write_decision(page, result, FINDINGS, ValidationState.RELEASED, who="ann", at=nine, before=BEFORE)
+    shown = Elements(page)
+    assert "Released by ann on 2026-03-01 09:00:00 UTC: closed <today>" in shown.text
+    assert ("h1", {"class": "released"}) in shown.tags
+    assert "feedctl quality release" not in shown.text, "it is decided"
+    style = (tmp_path / "assets/feedctl.css").read_text(encoding="utf-8")
+    assert ".released" in next(line for line in style.splitlines() if "var(--warn)" in line and line.startswith("."))
     with pytest.raises(NoPage, match="gone"):
-        write_decision(tmp_path / "gone.html", ValidationState.REJECTED, who="ann", at=SEVEN, reason="bad")
+        write_decision(tmp_path / "gone.html", result, FINDINGS, ValidationState.REJECTED, who="ann", at=nine)
 
 
 def test_a_page_is_for_its_owner_alone(tmp_path: Path) -> None:
     page = drawn(tmp_path / "a" / "pages")
     assert page.parent.stat().st_mode & 0o777 == 0o700
-    assert {each.stat().st_mode & 0o777 for each in page.parent.iterdir()} == {0o600}
+    assert {each.stat().st_mode & 0o777 for each in page.parent.rglob("*") if each.is_file()} == {0o600}
 
 
 def test_a_directory_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -210,7 +195,7 @@ def test_a_browser_without_a_network_shows_a_page_and_runs_nothing(tmp_path: Pat
     elements = Elements(shown)
     assert "<title>blocked: clicks 2026-03-01T06:00Z</title>" in dumped.stdout
     assert "1 of 3 hold" in elements.text
-    assert ("polyline", {"points": "2.0,18.0 48.0,10.0 94.0,2.0"}) in elements.tags
+    assert ("polyline", {"points": "2.0,18.0 32.7,10.0 63.3,2.0 94.0,18.0"}) in elements.tags
     assert "Content Security Policy" not in dumped.stderr
     assert "Failed to load resource" not in dumped.stderr
     subprocess.run(
