@@ -6,11 +6,11 @@ import json
 import logging
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from typing_extensions import override
 
@@ -58,7 +58,6 @@ class LineageEvents(RunEnds):
     action: str
     snapshot: Snapshot
     messages: Messages[Any]
-    _parent: str = field(default_factory=lambda: str(uuid.uuid4()), init=False)
     _noted: dict[RunKey | int, float] = field(default_factory=dict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _failures: list[str] = field(default_factory=list, init=False)
@@ -96,9 +95,7 @@ class LineageEvents(RunEnds):
         """
         notes = self.messages.close()
         if self._noted:
-            self._append(
-                lambda: [self._factory.action_event("COMPLETE", self.action, self._parent, self.messages.clock.now())]
-            )
+            self._append(lambda: [self._factory.action_event("COMPLETE", self.messages.clock.now())])
             self._noted.clear()
             settings = self.messages.repository.settings
             hosts = settings.monitoring.allowed_hosts
@@ -114,16 +111,17 @@ class LineageEvents(RunEnds):
         return Spool(spool_file(self.snapshot, self.messages.repository.settings, self.messages.variables))
 
     @cached_property
-    def _identity(self) -> str:
-        return self._parent if self.messages.ledger is None else identity_of(self.messages.ledger)
-
-    @cached_property
     def _factory(self) -> EventFactory:
         from toolkit.lineage.openlineage import EventFactory  # noqa: PLC0415 - an extra, which takes 0.3 s to load
 
-        found = self.snapshot.id
-        commit = found.value if found.kind is SnapshotKind.COMMIT and not found.dirty else None
-        return EventFactory(repository=self.messages.repository, commit=commit)
+        found, ledger = self.snapshot.id, self.messages.ledger
+        return EventFactory(
+            repository=self.messages.repository,
+            commit=found.value if found.kind is SnapshotKind.COMMIT and not found.dirty else None,
+            action=self.action,
+            call=str(uuid4()),
+            ledger=None if ledger is None else identity_of(ledger),
+        )
 
     def _append(self, events: Callable[[], Iterable[Event]]) -> None:
         """Append events as far as they can be made; what stands against it is told when the action is over."""
@@ -138,7 +136,7 @@ class LineageEvents(RunEnds):
 
     def _begin(self, run: RecordedRun, *, is_first: bool) -> Iterator[Event]:
         if is_first:
-            yield self._factory.action_event("START", self.action, self._parent, self.messages.clock.now())
+            yield self._factory.action_event("START", self.messages.clock.now())
         for dead in run.taken_over:
             yield self._event("ABORT", RecordedRun(key=dead.key, run_id=dead.run_id, attempt=dead.attempt), dead.reason)
         yield self._event("START", run)
@@ -154,19 +152,7 @@ class LineageEvents(RunEnds):
             yield from self._factory.dataset_events(pairs, self.messages.clock.now(), report)
 
     def _event(self, state: str, run: RecordedRun, reason: str | None = None, report: RunReport | None = None) -> Event:
-        from toolkit.lineage.openlineage import ReportedRun  # noqa: PLC0415 - an extra
-
-        number = self._parent if run.run_id is None else f"{self._identity}/{run.run_id}"
-        named = ReportedRun(
-            key=run.key,
-            uuid=str(uuid.uuid5(uuid.NAMESPACE_URL, f"urn:feedctl:run/{number}/{run.key}")),
-            parent=self._parent,
-            action=self.action,
-            run_id=run.run_id,
-            attempt=run.attempt,
-            reason=reason or "",
-        )
-        return self._factory.run_event(state, named, self.messages.clock.now(), report or self._report(run))
+        return self._factory.run_event(state, run, self.messages.clock.now(), report or self._report(run), reason or "")
 
     def _report(self, run: RecordedRun) -> RunReport:
         ledger, number = self.messages.ledger, run.run_id

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from toolkit.ledger import validations
+from toolkit.ledger import lineage, validations
 from toolkit.ledger.database import Transaction
+from toolkit.ledger.lineage import InstanceEdge
 from toolkit.ledger.runs import queries
 from toolkit.ledger.runs.rows import Run
+from toolkit.ledger.statements import given
 from toolkit.ledger.tables import (
     input_fingerprint,
     lineage_edge,
@@ -22,16 +24,6 @@ from toolkit.ledger.tables import (
 )
 from toolkit.ledger.validations import StoredFinding
 from toolkit.ledger.vocabulary import LineageDirection, LineageRelationKind, RunStatus
-
-
-class ReportedInstance(NamedTuple):
-    """Instance of a feed that a run read or wrote."""
-
-    feed: str
-    cluster: str
-    instance_key: str
-    uri: str | None = None
-    fingerprint: str | None = None
 
 
 class ReportedColumn(NamedTuple):
@@ -60,8 +52,8 @@ class RunReport:
     """
 
     status: RunStatus | None = None
-    reads: Sequence[ReportedInstance] = ()
-    writes: Sequence[ReportedInstance] = ()
+    reads: Sequence[InstanceEdge] = ()
+    writes: Sequence[InstanceEdge] = ()
     findings: Mapping[tuple[str, str], Sequence[StoredFinding]] = field(default_factory=dict)
     columns: Sequence[ReportedColumn] = ()
 
@@ -75,23 +67,23 @@ def run_report(tx: Transaction, run_id: int) -> RunReport:
     Raises:
         UnknownRun: there is no run of this number.
     """
-    found, of = queries.get(tx, run_id), input_fingerprint.c
-    read = sa.select(of.feed, of.cluster, of.instance_key, of.uri, of.digest).where(of.run_id == run_id)
+    found = queries.get(tx, run_id)
+    reads = lineage.of_runs(tx, [run_id], LineageDirection.INPUT)
     return RunReport(
         status=found.status,
-        reads=_edges(tx, run_id, LineageDirection.INPUT) or [ReportedInstance(*each) for each in tx.execute(read)],
-        writes=_edges(tx, run_id, LineageDirection.OUTPUT),
+        reads=list(reads) or list(tx.rows(InstanceEdge, _LOOKED_AT, {"of_run": run_id})),
+        writes=list(lineage.of_runs(tx, [run_id], LineageDirection.OUTPUT)),
         findings=_findings(tx, found),
         columns=_columns(tx, run_id),
     )
 
 
-def _edges(tx: Transaction, run_id: int, direction: LineageDirection) -> list[ReportedInstance]:
-    of = lineage_edge.c
-    wanted = sa.select(of.feed, of.cluster, of.instance_key, of.uri, of.fingerprint)
-    return [
-        ReportedInstance(*each) for each in tx.execute(wanted.where(of.run_id == run_id, of.direction == direction))
-    ]
+_READ = input_fingerprint.c
+_LOOKED_AT = sa.select(
+    *(_READ.run_id, _READ.feed, _READ.cluster, _READ.instance_key, _READ.input.label("name"), _READ.uri),
+    *(_READ.looked_at.label("at"), _READ.digest.label("fingerprint")),
+    sa.literal(LineageDirection.INPUT, lineage_edge.c.direction.type).label("direction"),
+).where(_READ.run_id == given(_READ.run_id, "of_run"))
 
 
 def _findings(tx: Transaction, found: Run) -> dict[tuple[str, str], list[StoredFinding]]:

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+from uuid import NAMESPACE_URL, uuid5
 
 import attr
 from openlineage.client import event_v2 as events
@@ -38,9 +39,11 @@ from toolkit.lineage.dataset_names import DatasetName, feed_dataset, path_datase
 
 if TYPE_CHECKING:
     from toolkit.entities import Feed, Repository
-    from toolkit.ledger.lineage_reports import ReportedColumn, ReportedInstance, RunReport
+    from toolkit.ledger.lineage import InstanceEdge
+    from toolkit.ledger.lineage_reports import ReportedColumn, RunReport
     from toolkit.ledger.runs.rows import RunKey
     from toolkit.lineage.graph import LineageGraph
+    from toolkit.runs.recorder import RecordedRun
 
 Event = Mapping[str, Any]
 """Event as JSON."""
@@ -68,28 +71,6 @@ class InstancesFacet(DatasetFacet):
     instances: list[dict[str, str]]
 
 
-class ReportedRun(NamedTuple):
-    """Run as events name it.
-
-    Attributes:
-        key: what is run.
-        uuid: the same for all events of the run.
-        parent: UUID of the call of the action that started it.
-        action: name of the action.
-        run_id: in the ledger; None: it is not recorded there.
-        attempt: from 1 within the key; None: it is not recorded.
-        reason: why it ended so; empty: it simply succeeded.
-    """
-
-    key: RunKey
-    uuid: str
-    parent: str
-    action: str
-    run_id: int | None = None
-    attempt: int | None = None
-    reason: str = ""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EventFactory:
     """Makes events about the entities of a config repo.
@@ -97,12 +78,20 @@ class EventFactory:
     Attributes:
         repository: the entities.
         commit: of the config repo in git; None: it is not in git, or was changed since.
+        action: whose runs these are.
+        call: UUID of this call of the action, the parent of its runs.
+        ledger: identity of the ledger that numbers the runs; None: there is none.
     """
 
     repository: Repository
     commit: str | None = None
+    action: str = ""
+    call: str = ""
+    ledger: str | None = None
 
-    def run_event(self, state: str, run: ReportedRun, at: datetime, report: RunReport = NO_REPORT) -> Event:
+    def run_event(
+        self, state: str, run: RecordedRun, at: datetime, report: RunReport = NO_REPORT, reason: str = ""
+    ) -> Event:
         """Return an event about a run.
 
         Args:
@@ -110,13 +99,14 @@ class EventFactory:
             run: what it is about.
             at: when that happened.
             report: what the ledger knows of it.
+            reason: why it ended so; empty: it simply succeeded.
         """
         sources, targets = self._flow(run.key)
         reads = self._datasets(sources, report.reads)
         writes = self._datasets(targets, report.writes, report)
         event = events.RunEvent(
             eventTime=_text(at),
-            run=events.Run(run.uuid, facets=dict(self._run_facets(run))),
+            run=events.Run(self._uuid(run), facets=dict(self._run_facets(run, reason))),
             job=self._job(run.key.entity, run.key.life_cycle),
             eventType=events.RunState(state),
             inputs=[*_inputs(reads), *(events.InputDataset(*each) for each in self._outside(run.key))],
@@ -124,10 +114,10 @@ class EventFactory:
         )
         return Serde.to_dict(event)
 
-    def action_event(self, state: str, action: str, uuid: str, at: datetime) -> Event:
-        """Return an event about a call of an action, which is the parent of its runs."""
-        job = events.Job(self._namespace, f"feedctl.{action}", facets={"jobType": _job_type(action)})
-        run = events.Run(uuid)
+    def action_event(self, state: str, at: datetime) -> Event:
+        """Return an event about this call of the action."""
+        job = events.Job(self._namespace, f"feedctl.{self.action}", facets={"jobType": _job_type(self.action)})
+        run = events.Run(self.call)
         return Serde.to_dict(events.RunEvent(eventTime=_text(at), run=run, job=job, eventType=events.RunState(state)))
 
     def dataset_events(self, pairs: Iterable[_Pair], at: datetime, report: RunReport = NO_REPORT) -> Iterator[Event]:
@@ -145,6 +135,11 @@ class EventFactory:
         job = self._job(process, LifeCycle.EXECUTION)
         event = events.JobEvent(eventTime=_text(at), job=job, inputs=_inputs(reads), outputs=_outputs(writes))
         return Serde.to_dict(event)
+
+    def _uuid(self, run: RecordedRun) -> str:
+        """Return the same UUID for all events of a run, whichever process writes them."""
+        of_run = self.call if self.ledger is None else f"{self.ledger}/{run.run_id}"
+        return str(uuid5(NAMESPACE_URL, f"urn:feedctl:run/{of_run}/{run.key!a}"))
 
     @property
     def _namespace(self) -> str:
@@ -173,10 +168,10 @@ class EventFactory:
             yield path_dataset(self.repository.clusters[key.cluster].place(files.directory))
 
     def _datasets(
-        self, pairs: Iterable[_Pair], instances: Iterable[ReportedInstance] = (), report: RunReport = NO_REPORT
+        self, pairs: Iterable[_Pair], instances: Iterable[InstanceEdge] = (), report: RunReport = NO_REPORT
     ) -> dict[DatasetName, dict[str, Any]]:
         """Return the facets of the datasets of the pairs, and of those of the instances."""
-        by_pair: dict[_Pair, list[ReportedInstance]] = {each: [] for each in pairs}
+        by_pair: dict[_Pair, list[InstanceEdge]] = {each: [] for each in pairs}
         for each in instances:
             by_pair.setdefault((each.feed, each.cluster), []).append(each)
         found: dict[DatasetName, dict[str, Any]] = {}
@@ -225,9 +220,9 @@ class EventFactory:
         name = entity if life_cycle is LifeCycle.EXECUTION else f"{entity}.{life_cycle}"
         return events.Job(self._namespace, name, facets=facets)
 
-    def _run_facets(self, run: ReportedRun) -> Iterator[tuple[str, Any]]:
-        call = parent_run.Job(self._namespace, f"feedctl.{run.action}")
-        yield "parent", parent_run.ParentRunFacet(run=parent_run.Run(run.parent), job=call)
+    def _run_facets(self, run: RecordedRun, reason: str) -> Iterator[tuple[str, Any]]:
+        call = parent_run.Job(self._namespace, f"feedctl.{self.action}")
+        yield "parent", parent_run.ParentRunFacet(run=parent_run.Run(self.call), job=call)
         values = {"cluster": run.key.cluster, "counterpart": run.key.counterpart, "instance_key": run.key.instance_key}
         values |= {"attempt": str(run.attempt or ""), "run_id": str(run.run_id or "")}
         parameters = [ExecutionParameter(key=name, value=value) for name, value in values.items() if value]
@@ -235,8 +230,8 @@ class EventFactory:
         period = self._period(run.key)
         if period:
             yield "nominalTime", nominal_time_run.NominalTimeRunFacet(*map(_text, period))
-        if run.reason:
-            message = run.reason[:_LONGEST_MESSAGE]
+        if reason:
+            message = reason[:_LONGEST_MESSAGE]
             yield "errorMessage", error_message_run.ErrorMessageRunFacet(message, programmingLanguage="PYTHON")
 
     def _period(self, key: RunKey) -> Sequence[datetime]:
@@ -278,7 +273,7 @@ def _outputs(found: Mapping[DatasetName, dict[str, Any]]) -> list[events.OutputD
     return [events.OutputDataset(*name, facets=facets) for name, facets in found.items()]
 
 
-def _dataset_facets(feed: Feed, cluster: str, instances: Sequence[ReportedInstance]) -> Iterator[tuple[str, Any]]:
+def _dataset_facets(feed: Feed, cluster: str, instances: Sequence[InstanceEdge]) -> Iterator[tuple[str, Any]]:
     if feed.owner:
         yield "ownership", ownership_dataset.OwnershipDatasetFacet([ownership_dataset.Owner(feed.owner)])
     settings = feed.find_cluster(cluster)

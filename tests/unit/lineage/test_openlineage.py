@@ -15,13 +15,15 @@ from tests.lineage_events.schemas import faults
 from tests.unit.entities.config_repo import repository
 from toolkit.el import CanonicalPath
 from toolkit.entities import Repository
-from toolkit.ledger.lineage_reports import ReportedColumn, ReportedInstance, RunReport
+from toolkit.ledger.lineage import InstanceEdge
+from toolkit.ledger.lineage_reports import ReportedColumn, RunReport
 from toolkit.ledger.runs.rows import RunKey
 from toolkit.ledger.validations import StoredFinding
-from toolkit.ledger.vocabulary import LifeCycle, LineageRelationKind, RunStatus
+from toolkit.ledger.vocabulary import LifeCycle, LineageDirection, LineageRelationKind, RunStatus
 from toolkit.lineage.dataset_names import feed_dataset, path_dataset, topic_dataset
 from toolkit.lineage.entity_lineage import entity_graph
-from toolkit.lineage.openlineage import EventFactory, ReportedRun, static_events
+from toolkit.lineage.openlineage import EventFactory, static_events
+from toolkit.runs.recorder import RecordedRun
 
 AT = datetime(2026, 3, 1, 12, 0, 0, 5000, tzinfo=UTC)
 LONG = "validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}"
@@ -60,7 +62,25 @@ FILES: dict[str, str | None] = {
     'outputs: {daily: {feed: daily, instance: "today(0,0)"}}\nworkflow: {engine: spark_sql, path: sum.sql}\n',
 }
 KEY = RunKey(life_cycle=LifeCycle.EXECUTION, entity="sum", cluster="primary", instance_key="2026-02-28T00:00Z")
-RUN = ReportedRun(key=KEY, uuid=str(uuid.uuid4()), parent=str(uuid.uuid4()), action="process", run_id=7, attempt=2)
+RUN = RecordedRun(key=KEY, run_id=7, attempt=2)
+CALL = str(uuid.uuid4())
+
+
+def factory_of(found: Repository, commit: str | None = None) -> EventFactory:
+    return EventFactory(repository=found, commit=commit, action="process", call=CALL, ledger="f" * 32)
+
+
+def edge(feed: str, key: str, uri: str | None = None, fingerprint: str | None = None) -> InstanceEdge:
+    return InstanceEdge(
+        run_id=7,
+        direction=LineageDirection.INPUT,
+        feed=feed,
+        cluster="primary",
+        instance_key=key,
+        at=AT,
+        uri=uri,
+        fingerprint=fingerprint,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +88,14 @@ def web() -> Repository:
     return repository(FILES)
 
 
-def hours(count: int) -> list[ReportedInstance]:
-    return [
-        ReportedInstance("clicks", "primary", f"2026-02-28T{hour:02}:00Z", f"hdfs://nn/{hour:02}", "f" * 64)
-        for hour in range(count)
-    ]
+def hours(count: int) -> list[InstanceEdge]:
+    return [edge("clicks", f"2026-02-28T{hour:02}:00Z", f"hdfs://nn/{hour:02}", "f" * 64) for hour in range(count)]
 
 
 REPORT = RunReport(
     status=RunStatus.SUCCEEDED,
     reads=hours(24),
-    writes=[ReportedInstance("daily", "primary", "2026-02-28T00:00Z")],
+    writes=[edge("daily", "2026-02-28T00:00Z")],
     findings={
         ("daily", "primary"): [
             StoredFinding(
@@ -111,7 +128,7 @@ def plain(facet: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_all_instances_of_a_feed_are_one_dataset_with_their_keys_in_a_facet(web: Repository) -> None:
-    event = EventFactory(repository=web).run_event("COMPLETE", RUN, AT, REPORT)
+    event = factory_of(web).run_event("COMPLETE", RUN, AT, REPORT)
     assert faults(event) == []
     ((read,), (wrote,)) = event["inputs"], event["outputs"]
     assert (read["namespace"], read["name"]) == ("hdfs://nn.primary.com:8020", "/data/clicks")
@@ -127,7 +144,7 @@ def test_all_instances_of_a_feed_are_one_dataset_with_their_keys_in_a_facet(web:
 
 
 def test_a_complete_event_has_the_gates_and_the_columns_and_never_a_value(web: Repository) -> None:
-    event = EventFactory(repository=web).run_event("COMPLETE", RUN, AT, REPORT)
+    event = factory_of(web).run_event("COMPLETE", RUN, AT, REPORT)
     facets = event["outputs"][0]["facets"]
     (assertion,) = facets["dataQualityAssertions"]["assertions"]
     assert assertion == {
@@ -154,8 +171,8 @@ def test_a_complete_event_has_the_gates_and_the_columns_and_never_a_value(web: R
 
 
 def test_run_and_job_have_nominal_time_parent_owner_commit_and_reason(web: Repository) -> None:
-    factory = EventFactory(repository=web, commit="c0ffee")
-    event = factory.run_event("FAIL", RUN._replace(reason="step main failed"), AT)
+    factory = factory_of(web, "c0ffee")
+    event = factory.run_event("FAIL", RUN, AT, reason="step main failed")
     assert faults(event) == []
     run, job = event["run"]["facets"], event["job"]["facets"]
     assert (event["eventTime"], event["job"]["namespace"], event["job"]["name"]) == (
@@ -167,7 +184,7 @@ def test_run_and_job_have_nominal_time_parent_owner_commit_and_reason(web: Repos
         "nominalStartTime": "2026-02-28T00:00:00.000Z",
         "nominalEndTime": "2026-03-01T00:00:00.000Z",
     }
-    assert run["parent"]["run"]["runId"] == RUN.parent
+    assert run["parent"]["run"]["runId"] == CALL
     assert run["errorMessage"]["message"] == "step main failed"
     assert {each["key"]: each["value"] for each in run["executionParameters"]["parameters"]} == {
         "cluster": "primary",
@@ -183,22 +200,22 @@ def test_run_and_job_have_nominal_time_parent_owner_commit_and_reason(web: Repos
 
 def test_a_copy_reads_the_source_cluster_and_an_eviction_reads_and_writes_nothing(web: Repository) -> None:
     copied = replace(KEY, entity="clicks", cluster="backup", counterpart="primary", life_cycle=LifeCycle.REPLICATION)
-    event = EventFactory(repository=web).run_event("START", RUN._replace(key=copied), AT)
+    event = factory_of(web).run_event("START", replace(RUN, key=copied), AT)
     assert event["job"]["name"] == "clicks.replication"
     assert [each["namespace"] for each in (*event["inputs"], *event["outputs"])] == [
         "hdfs://nn.primary.com:8020",
         "hdfs://nn.backup.com:8020",
     ]
     evicted = replace(copied, counterpart="", life_cycle=LifeCycle.EVICTION)
-    event = EventFactory(repository=web).run_event("COMPLETE", RUN._replace(key=evicted), AT)
+    event = factory_of(web).run_event("COMPLETE", replace(RUN, key=evicted), AT)
     assert (event["inputs"], event["outputs"]) == ([], [])
     assert faults(event) == []
 
 
 def test_an_ingest_reads_its_topic_and_its_dataset_has_the_schema(web: Repository) -> None:
     key = replace(KEY, entity="hits", life_cycle=LifeCycle.INGEST)
-    factory = EventFactory(repository=web)
-    event = factory.run_event("COMPLETE", RUN._replace(key=key), AT)
+    factory = factory_of(web)
+    event = factory.run_event("COMPLETE", replace(RUN, key=key), AT)
     assert [(each["namespace"], each["name"]) for each in event["inputs"]] == [
         ("kafka://kafka.example.com:9092", "hits")
     ]
@@ -227,11 +244,9 @@ HOSTILE = ['"</script>', "a\nb", "[x](y)", "\u202egnp", "x" * 10_000, "\0", "\ud
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_values_of_one_line_of_json(web: Repository, text: str) -> None:
     """Keys, URIs and reasons come from ledgers and stores; names of entities cannot be so."""
-    report = RunReport(
-        reads=[ReportedInstance("clicks", "primary", text, text)], writes=[ReportedInstance(text, text, text)]
-    )
+    report = RunReport(reads=[edge("clicks", text, text)], writes=[edge(text, text, text)])
     key = replace(KEY, instance_key=text)
-    event = EventFactory(repository=web).run_event("FAIL", RUN._replace(key=key, reason=text), AT, report)
+    event = factory_of(web).run_event("FAIL", replace(RUN, key=key), AT, report, text)
     line = json.dumps(event)
     assert ("\n" in line, json.loads(line)) == (False, event)
     assert faults(event) == []
