@@ -7,7 +7,7 @@ that was announced last before it looked, by the times of the edges: so lineage 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -49,13 +49,19 @@ class InstanceEdge:
         return self.feed, self.cluster, self.instance_key
 
 
-def record_job(tx: Transaction, ended: Run, outputs: Mapping[FeedInstance, str | None]) -> None:
-    """Record what a job that has succeeded read and wrote: its fingerprints, or else its batches, and its outputs.
+def record_job(
+    tx: Transaction,
+    ended: Run,
+    outputs: Mapping[FeedInstance, str | None],
+    read: Collection[tuple[str, FeedInstance]] = (),
+) -> None:
+    """Record what a job that has succeeded read and wrote: its fingerprints and inputs, or else batches, and outputs.
 
     Args:
         tx: the transaction of its success.
         ended: the job.
         outputs: the instances that it wrote, with the digest of their data where that is known.
+        read: the instances that it read, by input; none: only the ledger knows them.
     """
     at = ended.ended_at or tx.now()
     _insert(
@@ -67,8 +73,16 @@ def record_job(tx: Transaction, ended: Run, outputs: Mapping[FeedInstance, str |
     )
     # An attempt that goes on in the middle has the fingerprints of an earlier one; any other looked after its start.
     earliest = ended.started_at if ended.attempt == 1 else None
-    values = {"of_run": ended.run_id, "of_batch": ended.target_batch_id, "began": ended.started_at or at, "ended": at}
+    began, of_batch = ended.started_at or at, None if read else ended.target_batch_id
+    values = {"of_run": ended.run_id, "of_batch": of_batch, "began": began, "ended": at}
     tx.execute(_READ_BY_JOB, {**values, "earliest": earliest or datetime.min.replace(tzinfo=at.tzinfo)})
+    _insert(
+        tx,
+        [
+            replace(_edge(ended, LineageDirection.INPUT, each.identity, began, uri=each.uri), name=name)
+            for name, each in read
+        ],
+    )
 
 
 def record_action(tx: Transaction, ended: Run) -> None:

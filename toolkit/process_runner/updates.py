@@ -19,6 +19,7 @@ from toolkit.ledger.batches.updates import JobUpdates, OutletUpdate
 from toolkit.planning.dataset_aliases import AmbiguousAlias
 from toolkit.printable import on_one_line
 from toolkit.process_runner.output_digest import output_digest
+from toolkit.process_runner.outputs import feed_instance
 from toolkit.process_runner.targets import PREPARE
 from toolkit.programs.port import NOTHING_CHANGED, OUTLETS, StepEnd
 
@@ -158,7 +159,7 @@ class RunUpdates:
         """
         target, resolved = self.plan.target, self.plan.detail.resolved
         if target.is_silent or self.is_nothing:
-            return JobUpdates(is_silent=True)
+            return JobUpdates(is_silent=True, read=self._read())
         outputs = () if resolved is None else resolved.outputs
         by_place = {(each.storage.feed, each.instance.instant): each for each in outputs}
         planned = {
@@ -175,7 +176,16 @@ class RunUpdates:
             partitions={
                 each: output.instance.partition for each, output in planned.items() if output.instance.partition
             },
+            read=self._read(),
         )
+
+    def _read(self) -> list[tuple[str, FeedInstance]]:
+        """Return the instances of each input by its name; one that was left out as incomplete is not among them."""
+        site, resolved = self.plan.target.site, self.plan.detail.resolved
+        inputs = () if resolved is None else resolved.inputs
+        return [
+            (each.name, feed_instance(site, each.storage, instance)) for each in inputs for instance in each.instances
+        ]
 
     def _digests(self, instances: Sequence[FeedInstance], data: DataAccess) -> Iterator[tuple[FeedInstance, str]]:
         """Yield the digest of each output that can be read; of another, nothing says that it is unchanged."""

@@ -11,11 +11,15 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.contract.ledger_jobs.calls import ref
 from tests.contract.lineage.histories import FEEDS, History, ModelJob, named, reached
 from tests.databases.ledgers import START, HandClock, empty_ledger, open_ledger
 from tests.examples import share_of
 from tests.unit.entities.config_repo import repository
+from toolkit.ledger.batches.rows import FeedInstance
+from toolkit.ledger.batches.updates import JobUpdates
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.jobs.job_end import halt_job
 from toolkit.ledger.tables import lineage_edge, run
 from toolkit.ledger.vocabulary import EventKind, LineageDirection, RunStatus
 from toolkit.lineage.graph import LineageGraph
@@ -171,3 +175,22 @@ def test_what_is_downstream_of_an_instance_has_it_upstream(history: History, com
         assert connection.execute(of_others).all() == []
         outputs = sa.select(sa.func.count()).where(lineage_edge.c.direction == LineageDirection.OUTPUT)
         assert connection.execute(outputs).scalar_one() == sum(len(made) for _, made in played.done)
+
+
+def test_inputs_that_the_runner_names_are_recorded_beside_fingerprints(history: History) -> None:
+    """Most inputs have neither a batch nor a fingerprint: others write them, and no late data is looked for."""
+    read = [
+        (f"in_{each.feed}", FeedInstance(feed=each.feed, cluster=each.cluster, instance_key=each.key))
+        for each in (A, B)
+    ]
+    job = history.begin("p", 0, [A])
+    history.calls.step("p", key=job.key)
+    made = FeedInstance(feed=C.feed, cluster=C.cluster, instance_key=C.key)
+    history.ledger.write(
+        lambda tx: halt_job(tx, ref("p", job.key), outputs=[made], updates=JobUpdates(read=read, is_silent=True))
+    )
+    graph = graph_of(history.ledger, C, down=False)
+    facts = {each.source: each.facts for each in graph.edges if each.target == f"run:{job.run_id}"}
+    assert facts.keys() == {A.vertex_id, B.vertex_id}
+    assert len(facts[A.vertex_id]["fingerprint"]) == 64
+    assert facts[B.vertex_id] == {"input": "in_b"}

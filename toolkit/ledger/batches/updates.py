@@ -44,6 +44,7 @@ class JobUpdates:
         unchanged: outputs that it says it has not updated: no event announces them.
         digests: of the data of outputs; an output with the digest that was announced last is not announced again.
         partitions: partition values of outputs, for triggers that filter by them.
+        read: instances that it has read, each with the name of the input.
         is_silent: nothing is announced, as a backfill may wish.
     """
 
@@ -51,6 +52,7 @@ class JobUpdates:
     unchanged: Collection[FeedInstance] = frozenset()
     digests: Mapping[FeedInstance, str] = field(default_factory=dict)
     partitions: Mapping[FeedInstance, Mapping[str, str]] = field(default_factory=dict)
+    read: Collection[tuple[str, FeedInstance]] = ()
     is_silent: bool = False
 
 

@@ -73,14 +73,14 @@ def halt_job(
 
 
 def _record_lineage(tx: Transaction, ended: Run, outputs: Sequence[FeedInstance], updates: JobUpdates | None) -> None:
-    """Record outputs that are announced or not, and the feed instances that the job has updated besides."""
+    """Record inputs, outputs that are announced or not, and the feed instances that the job has updated besides."""
     known = JobUpdates() if updates is None else updates
     also = (
         FeedInstance(feed=each.feed, cluster=each.cluster, instance_key=each.instance_key)
         for each in known.outlets
         if each.feed and each.instance_key
     )
-    lineage.record_job(tx, ended, {each: known.digests.get(each) for each in (*outputs, *also)})
+    lineage.record_job(tx, ended, {each: known.digests.get(each) for each in (*outputs, *also)}, known.read)
 
 
 def _ended_at_once(tx: Transaction, job: Job) -> Run | None:
