@@ -6,9 +6,11 @@ that was announced last before it looked, by the times of the edges: so lineage 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -24,7 +26,8 @@ InstanceName = tuple[str, str, str]
 
 _EDGE = lineage_edge.c
 _OF_RUN = given(run.c.run_id, "of_run")
-_ON_INSTANCE = (_EDGE.feed, _EDGE.cluster, _EDGE.instance_key)
+_NAME = ("feed", "cluster", "instance_key")
+NO_LIMIT = 2**31 - 1
 _COPIES = frozenset({LifeCycle.REPLICATION, LifeCycle.IMPORT})
 _WITHOUT_OUTPUT = frozenset({LifeCycle.EVICTION, LifeCycle.REVIEW})
 
@@ -177,7 +180,7 @@ def _read_by_job() -> sa.Insert:
     of_batch = batch_instance.c
     has_look = sa.exists().where(
         known.run_id == _OF_RUN,
-        *(known[each] == of_batch[each] for each in ("feed", "cluster", "instance_key")),
+        *(known[each] == of_batch[each] for each in _NAME),
     )
     by_batch = (
         sa.select(
@@ -217,7 +220,7 @@ _EXPORTED = (
 
 
 def of_runs(
-    tx: Transaction, run_ids: Collection[int], direction: LineageDirection, most: int | None = None
+    tx: Transaction, run_ids: Collection[int], direction: LineageDirection, most: int = NO_LIMIT
 ) -> Iterator[InstanceEdge]:
     """Yield the edges of runs in one direction, at most so many for each few hundred runs."""
     for chunk in in_chunks(run_ids):
@@ -225,17 +228,50 @@ def of_runs(
         yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where).limit(most))
 
 
-def of_instances(
-    tx: Transaction, instances: Collection[InstanceName], direction: LineageDirection, most: int | None = None
-) -> Iterator[InstanceEdge]:
-    """Yield the edges of instances in one direction: of the runs that wrote them, or that read them.
+def _named(dialect: str, table: sa.Table) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
+    """Return instances that are given as one JSON text, and the condition that columns name one of them.
 
-    At most so many for each few hundred instances, those of the newest runs.
+    SQLite would read the whole table for `(feed, cluster, instance_key) IN (...)`.
     """
-    for chunk in in_chunks(instances, 200):
-        where = (sa.tuple_(*_ON_INSTANCE).in_(chunk), _EDGE.direction == direction)
-        newest_first = sa.select(lineage_edge).where(*where).order_by(_EDGE.run_id.desc())
-        yield from tx.rows(InstanceEdge, newest_first.limit(most))
+    names = sa.bindparam("names", type_=sa.Text)
+    if dialect == "sqlite":
+        each = sa.func.json_each(names).table_valued("value")
+        parts = [sa.func.json_extract(each.c.value, f"$[{at}]") for at in range(len(_NAME))]
+    else:
+        each = sa.func.json_array_elements(sa.cast(names, sa.JSON)).table_valued(sa.column("value", sa.JSON))
+        parts = [each.c.value[at].as_string() for at in range(len(_NAME))]
+    return each, sa.and_(*(table.c[name] == part for name, part in zip(_NAME, parts, strict=True)))
+
+
+def _of_instances(dialect: str) -> sa.Select[Any]:
+    names, is_named = _named(dialect, lineage_edge)
+    found = sa.select(lineage_edge).select_from(names).join(lineage_edge, is_named)
+    return (
+        found.where(_EDGE.direction == given(_EDGE.direction))
+        .order_by(_EDGE.run_id.desc())
+        .limit(sa.bindparam("most", type_=sa.Integer))
+    )
+
+
+def _last_events(dialect: str) -> sa.Select[Any]:
+    names, is_named = _named(dialect, event)
+    columns = [event.c[name] for name in _NAME]
+    last = sa.select(sa.func.max(event.c.sequence)).select_from(names).join(event, is_named).group_by(*columns)
+    return sa.select(*columns, event.c.kind, event.c.recorded_at, event.c.uri).where(event.c.sequence.in_(last))
+
+
+_DIALECTS = ("sqlite", "postgresql")
+_OF_INSTANCES = {each: _of_instances(each) for each in _DIALECTS}
+_LAST_EVENTS = {each: _last_events(each) for each in _DIALECTS}
+
+
+def of_instances(
+    tx: Transaction, instances: Collection[InstanceName], direction: LineageDirection, most: int = NO_LIMIT
+) -> Iterator[InstanceEdge]:
+    """Yield the edges of instances in one direction, those of the newest runs first, at most so many."""
+    if instances:
+        values = {"names": json.dumps([*instances]), "direction": direction, "most": most}
+        yield from tx.rows(InstanceEdge, _OF_INSTANCES[tx.connection.dialect.name], values)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,16 +285,11 @@ class LastEvent:
 
 def last_events(tx: Transaction, instances: Collection[InstanceName]) -> dict[InstanceName, LastEvent]:
     """Return the last event of each of these instances; one without an event is left out."""
-    found: dict[InstanceName, LastEvent] = {}
-    names = (event.c.feed, event.c.cluster, event.c.instance_key)
-    for chunk in in_chunks(instances, 200):
-        last = sa.select(sa.func.max(event.c.sequence)).where(sa.tuple_(*names).in_(chunk)).group_by(*names)
-        rows = sa.select(*names, event.c.kind, event.c.recorded_at, event.c.uri).where(event.c.sequence.in_(last))
-        for row in tx.execute(rows):
-            found[row.feed, row.cluster, row.instance_key] = LastEvent(
-                kind=row.kind, recorded_at=row.recorded_at, uri=row.uri
-            )
-    return found
+    rows = tx.execute(_LAST_EVENTS[tx.connection.dialect.name], {"names": json.dumps([*instances])})
+    return {
+        (row.feed, row.cluster, row.instance_key): LastEvent(kind=row.kind, recorded_at=row.recorded_at, uri=row.uri)
+        for row in rows
+    }
 
 
 def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
@@ -276,9 +307,13 @@ def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
     return frozenset(tx.execute(sa.select(seen.c.instance_key).where(~written)).scalars())
 
 
-def runs_of(tx: Transaction, run_ids: Collection[int]) -> dict[int, Run]:
-    """Return runs by number; those that were pruned are left out."""
-    found: dict[int, Run] = {}
-    for chunk in in_chunks(run_ids):
-        found |= {each.run_id: each for each in tx.rows(Run, sa.select(run).where(run.c.run_id.in_(chunk)))}
-    return found
+_RUN = (
+    *(run.c.run_id, run.c.life_cycle, run.c.entity, run.c.cluster, run.c.counterpart, run.c.instance_key),
+    *(run.c.attempt, run.c.ended_at),
+)
+
+
+def facts_of_runs(tx: Transaction, run_ids: Collection[int]) -> dict[int, sa.Row[Any]]:
+    """Return key, attempt and end of runs, by number."""
+    rows = (row for chunk in in_chunks(run_ids) for row in tx.execute(sa.select(*_RUN).where(run.c.run_id.in_(chunk))))
+    return {row.run_id: row for row in rows}

@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import sqlalchemy as sa
 
 from toolkit.entities import Repository
 from toolkit.ledger import lineage
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.lineage import InstanceEdge, InstanceName
-from toolkit.ledger.runs.rows import Run
 from toolkit.ledger.vocabulary import EventKind, LineageDirection
 from toolkit.lineage.graph import EdgeKind, LineageEdge, LineageGraph, Vertex, VertexKind
 from toolkit.lineage.inferred_runs import InferredRun, InferredRuns
@@ -225,7 +226,7 @@ class _Drawing:
         self.edges = {pair: facts for pair, facts in walk.edges.items() if drawn.issuperset(pair)}
         names = dict.fromkeys(each.name for each in drawn if isinstance(each, _Version))
         self.last = lineage.last_events(walk.tx, names)
-        self.runs = lineage.runs_of(walk.tx, [each for each in drawn if isinstance(each, int)])
+        self.runs = lineage.facts_of_runs(walk.tx, [each for each in drawn if isinstance(each, int)])
 
     def graph(self) -> LineageGraph:
         """Return the graph."""
@@ -290,7 +291,7 @@ class _Drawing:
         return {**facts, "state": gone, "ended": _moment(last.recorded_at)} if gone else {**facts, "state": AVAILABLE}
 
 
-def _facts_of_run(run: Run) -> dict[str, str]:
+def _facts_of_run(run: sa.Row[Any]) -> dict[str, str]:
     facts = {
         "cluster": run.cluster,
         "instance_key": run.instance_key,
@@ -310,7 +311,7 @@ def _moment(at: datetime) -> str:
 def _in_cycles(edges: Iterable[tuple[_Node, _Node]]) -> set[_Node]:
     """Return inferred runs without which the graph has no cycle: entities of today may contradict the history."""
     removed: set[_Node] = set()
-    while True:
+    while any(isinstance(end, InferredRun) for pair in edges for end in pair):
         before: dict[_Node, list[_Node]] = {}
         for source, target in edges:
             if not {source, target} & removed:
@@ -320,7 +321,8 @@ def _in_cycles(edges: Iterable[tuple[_Node, _Node]]) -> set[_Node]:
         except CycleError as error:
             found = {each for each in error.args[1] if isinstance(each, InferredRun)}
             if not found:  # the clock of the database went back
-                return removed
+                break
             removed |= found
         else:
-            return removed
+            break
+    return removed
