@@ -1,6 +1,6 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-triggers demo-ingest demo-monitoring test test-all test-extended lint soak bench testbed docs site site-serve site-check docs-tools dist lock spark35 clean java
+.PHONY: help install demo demo-triggers demo-ingest demo-monitoring test test-all test-extended lint soak bench testbed docs site site-serve site-check page-check docs-tools dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 # Where it is set, each process that a test starts, and each worker of pytest, compiles everything anew.
@@ -80,6 +80,10 @@ site-check: site ## links and anchors of the site, five pages in Chromium (error
 	@.venv-docs/bin/hadolint docs/how-to/Containerfile
 	@.venv-docs/bin/python .ci/site/links.py build/site
 	@"$$(.ci/toolchain node)" .ci/site/check.mjs "$$(.ci/site/node-modules)" build/site build/site-screenshots "$$(command -v chromium)"
+
+page-check: install ## the pages of `feedctl page` in Chromium: as site-check, and search, graph by mouse and keyboard, no script (build/page-screenshots)
+	@PYTHONPATH=. $(BIN)/python .ci/pages.py build/page-check
+	@"$$(.ci/toolchain node)" .ci/site/pages.mjs "$$(.ci/site/node-modules)" build/page-check/pages build/page-screenshots "$$(command -v chromium)"
 
 dist: install ## build/dist: the wheel, the zip for spark-submit --py-files, the packed environment for --archives
 	@rm -rf build/dist
