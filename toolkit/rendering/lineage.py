@@ -105,8 +105,9 @@ _SHOWN = ("run_id", "state", "version", "ended", "inferred")
 
 
 def _facts(facts: Mapping[str, str]) -> str:
-    shown = ", ".join(f"{name}: {text}" for name, text in facts.items() if name != "change")
-    return f" ({shown})" if shown else ""
+    shown = {**facts, "fingerprint": facts["fingerprint"][:24]} if "fingerprint" in facts else facts
+    text = ", ".join(f"{name}: {text}" for name, text in shown.items() if name != "change")
+    return f" ({text})" if text else ""
 
 
 def difference_lines(graph: LineageGraph) -> Iterator[str]:
