@@ -51,6 +51,7 @@ OF_ACTIONS = tuple(
 
 NO_DATA = {
     "toolkit/cli/delivery.py": "the result file that the user names",
+    "toolkit/pages/build.py": "pages, in the folder that the user names",
     "toolkit/notify/delivery.py": "marks of messages: rows of the ledger",
     "toolkit/runs/job_calls.py": "`change_parameters` of a job: rows of the ledger",
     "toolkit/runs/ledger_recorder.py": "items of a run: rows of the ledger",
@@ -73,6 +74,7 @@ REMOVES_ITS_OWN_FILES = {
     "toolkit/cli/export_files.py": "an export that was not finished",
     "toolkit/config_source/entity_cache.py": "the user's cache",
     "toolkit/lineage/spool.py": "a spool of events that was sent",
+    "toolkit/pages/folder.py": "a page that it has written, by its digest",
     "toolkit/migration/new_files.py": "a config repo that was not finished",
     "toolkit/plain_files.py": "a file beside the one that it replaces",
     "toolkit/programs/log_folder.py": "folders of logs",
