@@ -24,5 +24,5 @@ def page(
 
     built = written_pages(repo.request(), out)
     print_result(
-        f"{(out / 'index.html').absolute()}: {built.pages} pages, {built.written} written, {built.removed} removed\n"
+        f"{(out / 'index.html').resolve()}: {built.pages} pages, {built.written} written, {built.removed} removed\n"
     )
