@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -28,11 +28,11 @@ _EDGE = lineage_edge.c
 _OF_RUN = given(run.c.run_id, "of_run")
 _NAME = ("feed", "cluster", "instance_key")
 NO_LIMIT = 2**31 - 1
-_COPIES = frozenset({LifeCycle.REPLICATION, LifeCycle.IMPORT})
+INPUT, OUTPUT = LineageDirection.INPUT, LineageDirection.OUTPUT
 _WITHOUT_OUTPUT = frozenset({LifeCycle.EVICTION, LifeCycle.REVIEW})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class InstanceEdge:
     """An edge; the fields are the columns of the table `lineage_edge`, where each is explained."""
 
@@ -41,8 +41,8 @@ class InstanceEdge:
     feed: str
     cluster: str
     instance_key: str
-    name: str = ""
     at: datetime
+    name: str = ""
     uri: str | None = None
     fingerprint: str | None = None
 
@@ -67,25 +67,17 @@ def record_job(
         read: the instances that it read, by input; none: only the ledger knows them.
     """
     at = ended.ended_at or tx.now()
-    _insert(
-        tx,
-        [
-            _edge(ended, LineageDirection.OUTPUT, each.identity, at, uri=each.uri, fingerprint=digest)
-            for each, digest in outputs.items()
-        ],
+    began, of_batch = ended.started_at or at, None if read else ended.target_batch_id
+    made = (
+        InstanceEdge(ended.run_id, OUTPUT, *each.identity, at, uri=each.uri, fingerprint=digest)
+        for each, digest in outputs.items()
     )
     # An attempt that goes on in the middle has the fingerprints of an earlier one; any other looked after its start.
-    earliest = ended.started_at if ended.attempt == 1 else None
-    began, of_batch = ended.started_at or at, None if read else ended.target_batch_id
-    values = {"of_run": ended.run_id, "of_batch": of_batch, "began": began, "ended": at}
-    tx.execute(_READ_BY_JOB, {**values, "earliest": earliest or datetime.min.replace(tzinfo=at.tzinfo)})
-    _insert(
-        tx,
-        [
-            replace(_edge(ended, LineageDirection.INPUT, each.identity, began, uri=each.uri), name=name)
-            for name, each in read
-        ],
-    )
+    earliest = began if ended.attempt == 1 else datetime.min.replace(tzinfo=at.tzinfo)
+    bounds = {"began": began, "ended": at, "earliest": earliest}
+    tx.execute(_READ_BY_JOB, {"of_run": ended.run_id, "of_batch": of_batch, **bounds})
+    inputs = (InstanceEdge(ended.run_id, INPUT, *each.identity, began, name, each.uri) for name, each in read)
+    _insert(tx, [*made, *inputs])
 
 
 def record_action(tx: Transaction, ended: Run) -> None:
@@ -100,63 +92,31 @@ def record_action(tx: Transaction, ended: Run) -> None:
     """
     if ended.life_cycle is LifeCycle.EXECUTION or ended.life_cycle in _WITHOUT_OUTPUT:
         return
-    began = ended.started_at or tx.now()
+    run_id, at = ended.run_id, ended.ended_at or tx.now()
+    announced = (
+        InstanceEdge(run_id, OUTPUT, row.feed, row.cluster, row.instance_key, row.at, uri=row.uri)
+        for row in tx.execute(_ANNOUNCED, {"of_run": run_id})
+    )
+    made = {each.instance: each for each in announced}
+    copied: set[InstanceName] = set()
+    if ended.counterpart or ended.life_cycle is LifeCycle.EXPORT:
+        keys = tx.execute(_COPIED, {"of_run": run_id}).scalars()
+        copied = {(ended.entity, ended.cluster, key) for key in keys}
     if ended.life_cycle is LifeCycle.EXPORT:
-        keys = tx.execute(_COPIED, {"of_run": ended.run_id, "kind": "export"}).scalars()
-        names = [(ended.entity, ended.cluster, key) for key in keys]
-        _insert(tx, [_edge(ended, LineageDirection.INPUT, each, began) for each in names])
-        return
-    made = [
-        _edge(ended, LineageDirection.OUTPUT, (row.feed, row.cluster, row.instance_key), row.at, uri=row.uri)
-        for row in tx.execute(_ANNOUNCED, {"of_run": ended.run_id})
-    ]
-    if ended.counterpart:  # a part of an instance is announced by the run that completes it
-        known = {each.instance_key for each in made}
-        copied = frozenset(tx.execute(_COPIED, {"of_run": ended.run_id, "kind": "copy"}).scalars())
-        at = ended.ended_at or tx.now()
-        made += [
-            _edge(ended, LineageDirection.OUTPUT, (ended.entity, ended.cluster, key), at)
-            for key in sorted(copied - known)
-        ]
-    sources = ((each, _source(tx, ended, each)) for each in made if ended.life_cycle in _COPIES)
-    read = [
-        _edge(ended, LineageDirection.INPUT, (each.feed, source, each.instance_key), began)
-        for each, source in sources
-        if source
-    ]
-    _insert(tx, [*made, *read])
+        read = copied
+    else:  # a part of an instance is announced by the run that completes it
+        made |= {each: InstanceEdge(run_id, OUTPUT, *each, at) for each in copied - made.keys()}
+        read = {(feed, source, key) for feed, _, key in made if (source := _source(tx, ended, feed, key))}
+    began = ended.started_at or at
+    _insert(tx, [*made.values(), *(InstanceEdge(run_id, INPUT, *each, began) for each in sorted(read))])
 
 
-def _source(tx: Transaction, copy: Run, made: InstanceEdge) -> str:
-    """Return the cluster that a copy is of; empty: unknown."""
-    if copy.counterpart:
+def _source(tx: Transaction, copy: Run, feed: str, key: str) -> str | None:
+    """Return the cluster that a copy is of; None: it is no copy, or unknown."""
+    if copy.counterpart or copy.life_cycle is not LifeCycle.IMPORT:
         return copy.counterpart
-    return (
-        tx.execute(_EXPORTED, {"feed": made.feed, "instance_key": made.instance_key, "of_run": copy.run_id}).scalar()
-        or ""
-    )
-
-
-def _edge(
-    of: Run,
-    direction: LineageDirection,
-    instance: InstanceName,
-    at: datetime,
-    *,
-    uri: str | None = None,
-    fingerprint: str | None = None,
-) -> InstanceEdge:
-    feed, cluster, key = instance
-    return InstanceEdge(
-        run_id=of.run_id,
-        direction=direction,
-        feed=feed,
-        cluster=cluster,
-        instance_key=key,
-        at=at,
-        uri=uri,
-        fingerprint=fingerprint,
-    )
+    found: str | None = tx.execute(_EXPORTED, {"feed": feed, "instance_key": key, "of_run": copy.run_id}).scalar()
+    return found
 
 
 def _insert(tx: Transaction, edges: Collection[InstanceEdge]) -> None:
@@ -178,10 +138,7 @@ def _read_by_job() -> sa.Insert:
         known.digest,
     ).where(known.run_id == _OF_RUN)
     of_batch = batch_instance.c
-    has_look = sa.exists().where(
-        known.run_id == _OF_RUN,
-        *(known[each] == of_batch[each] for each in _NAME),
-    )
+    has_look = sa.exists().where(known.run_id == _OF_RUN, *(known[each] == of_batch[each] for each in _NAME))
     by_batch = (
         sa.select(
             *(_OF_RUN, written, of_batch.feed, of_batch.cluster, of_batch.instance_key, sa.literal_column("''")),
@@ -206,7 +163,7 @@ _ANNOUNCED = (
 )
 _COPIED = (
     sa.select(item.c.instance_key)
-    .where(item.c.run_id == _OF_RUN, item.c.kind == sa.bindparam("kind"), item.c.state == ItemState.DONE)
+    .where(item.c.run_id == _OF_RUN, item.c.kind.in_(["copy", "export"]), item.c.state == ItemState.DONE)
     .where(item.c.instance_key != "")
     .distinct()
 )
@@ -274,35 +231,21 @@ def of_instances(
         yield from tx.rows(InstanceEdge, _OF_INSTANCES[tx.connection.dialect.name], values)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LastEvent:
-    """Last event of an instance: what became of its data, and when."""
-
-    kind: EventKind
-    recorded_at: datetime
-    uri: str | None
-
-
-def last_events(tx: Transaction, instances: Collection[InstanceName]) -> dict[InstanceName, LastEvent]:
-    """Return the last event of each of these instances; one without an event is left out."""
+def last_events(tx: Transaction, instances: Collection[InstanceName]) -> dict[InstanceName, sa.Row[Any]]:
+    """Return kind, time and URI of the last event of each of these instances; one without an event is left out."""
     rows = tx.execute(_LAST_EVENTS[tx.connection.dialect.name], {"names": json.dumps([*instances])})
-    return {
-        (row.feed, row.cluster, row.instance_key): LastEvent(kind=row.kind, recorded_at=row.recorded_at, uri=row.uri)
-        for row in rows
-    }
+    return {(row.feed, row.cluster, row.instance_key): row for row in rows}
 
 
 def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
     """Return the keys of instances that were announced or read, and that no recorded run has written."""
     other = lineage_edge.alias("other")
-    read = sa.select(_EDGE.instance_key).where(
-        _EDGE.feed == feed, _EDGE.cluster == cluster, _EDGE.direction == LineageDirection.INPUT
-    )
+    read = sa.select(_EDGE.instance_key).where(_EDGE.feed == feed, _EDGE.cluster == cluster, _EDGE.direction == INPUT)
     of_feed = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key != "")
     seen = sa.union(read, sa.select(event.c.instance_key).where(*of_feed, event.c.run_id.is_(None))).subquery()
     written = sa.exists().where(
         *(other.c.feed == feed, other.c.cluster == cluster, other.c.instance_key == seen.c.instance_key),
-        other.c.direction == LineageDirection.OUTPUT,
+        other.c.direction == OUTPUT,
     )
     return frozenset(tx.execute(sa.select(seen.c.instance_key).where(~written)).scalars())
 
