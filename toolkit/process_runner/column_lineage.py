@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ from toolkit.lineage.declared import declared_lineage
 from toolkit.lineage.script_process import script_lineage
 from toolkit.plain_files import read_plain
 from toolkit.planning.feed_columns import feed_columns, table_name
+from toolkit.printable import on_one_line
 from toolkit.process_runner.staging_places import as_written
 from toolkit.programs import sql_text
 from toolkit.programs.port import LINEAGE
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from toolkit.programs.port import StepCall
     from toolkit.runs.recorder import LedgerWrite
 
+_LOG = logging.getLogger(__name__)
 _MOST_BYTES = 1 << 20
 """Of a script, of a schema file and of a file of lineage."""
 _MOST_MESSAGES = 5
@@ -82,14 +85,15 @@ class StepColumns:
         Args:
             step: its name in the ledger; None: the ledger has no such step.
         """
-        found, queries = self._declared()
-        declared = None
-        if queries:
-            declared = _POOL.submit(script_lineage, [(each, each) for each in queries], self._schemas(), _PATIENCE)
-        for each in (self._script, declared):
-            if each is not None:
-                with suppress(TimeoutError):
-                    found += each.result(timeout=_PATIENCE)
+        found: list[StatementLineage] = []
+        declared = _POOL.submit(self._read_declaration) if lineage_file(self.call.log).exists() else None
+        for each in [future for future in (self._script, declared) if future is not None]:
+            wait([each], timeout=_PATIENCE)
+            error = each.exception() if each.done() else TimeoutError()
+            if error is None:
+                found += each.result()
+            else:  # whatever it is, the step has succeeded
+                _LOG.warning('event=lineage_unknown step=%s why="%s"', self.call.step, on_one_line(repr(error)))
         return (_write(found, step),) if found else ()
 
     def _read_script(self) -> tuple[StatementLineage, ...]:
@@ -100,16 +104,15 @@ class StepColumns:
             return ()
         return script_lineage([(each.text, each.source) for each in found], self._schemas(), _TIMEOUT)
 
-    def _declared(self) -> tuple[list[StatementLineage], list[str]]:
-        """Return what the step has declared, and statements that it has executed."""
+    def _read_declaration(self) -> tuple[StatementLineage, ...]:
         try:
-            data = read_plain(lineage_file(self.call.log), _MOST_BYTES, follow=False)
-            return declared_lineage(data, self._schemas())
-        except FileNotFoundError:
-            return [], []
+            data, schemas = read_plain(lineage_file(self.call.log), _MOST_BYTES, follow=False), self._schemas()
+            found, queries = declared_lineage(data, schemas)
         except (OSError, BadJson) as error:
             why = f"the file of {LINEAGE} is not used: {error}"
-            return [column_lineage.StatementLineage.of("DECLARED", "", unknown=why)], []
+            return (column_lineage.StatementLineage.of("DECLARED", "", unknown=why),)
+        read = script_lineage([(each, each) for each in queries], schemas, _PATIENCE) if queries else ()
+        return (*found, *read)
 
     def _schemas(self) -> Schemas:
         columns, paths = dict[str, tuple[str, ...]](), dict[str, str]()
