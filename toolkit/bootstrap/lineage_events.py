@@ -58,6 +58,7 @@ class LineageEvents(RunEnds):
     action: str
     snapshot: Snapshot
     messages: Messages[Any]
+    _call: str = field(default_factory=lambda: str(uuid4()), init=False)
     _noted: dict[RunKey | int, float] = field(default_factory=dict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _failures: list[str] = field(default_factory=list, init=False)
@@ -119,7 +120,7 @@ class LineageEvents(RunEnds):
             repository=self.messages.repository,
             commit=found.value if found.kind is SnapshotKind.COMMIT and not found.dirty else None,
             action=self.action,
-            call=str(uuid4()),
+            call=self._call,
             ledger=None if ledger is None else identity_of(ledger),
         )
 

@@ -40,16 +40,22 @@ def feed_dataset(feed: Feed, cluster: Cluster) -> DatasetName:
     """
     storage = FeedStorage.of(feed, cluster)
     if storage.table is not None:
-        registry = cluster.interfaces.registry
-        address = "" if registry is None else registry.endpoint.partition(",")[0]
-        namespace = f"hive://{_with_port(address.partition('://')[2], _METASTORE_PORT)}" if address else "hive"
-        return DatasetName(namespace, f"{storage.table.database}.{storage.table.table}")
+        return table_dataset(f"{storage.table.database}.{storage.table.table}", cluster)
     template = storage.templates[LocationType.DATA]
     base = path_dataset(cluster.place(template.base))
     variable = template.segments[template.base_depth :]
     if all(each.literal is None for each in variable):
         return base
     return base._replace(name="/".join((base.name.rstrip("/"), *(each.text for each in variable))))
+
+
+def table_dataset(table: str, cluster: Cluster) -> DatasetName:
+    """Return the name of a table, ``database.table``, or of a path where a statement names that instead."""
+    if table.startswith("/"):
+        return path_dataset(cluster.place(table))
+    registry = cluster.interfaces.registry
+    address = "" if registry is None else registry.endpoint.partition(",")[0].partition("://")[2]
+    return DatasetName(f"hive://{_with_port(address, _METASTORE_PORT)}" if address else "hive", table.lower())
 
 
 def path_dataset(path: CanonicalPath) -> DatasetName:

@@ -35,7 +35,7 @@ from toolkit.el import ElError, parse_instant
 from toolkit.entities.errors import UnknownName
 from toolkit.ledger.lineage_reports import NO_REPORT
 from toolkit.ledger.vocabulary import LifeCycle, LineageRelationKind
-from toolkit.lineage.dataset_names import DatasetName, feed_dataset, path_dataset, topic_dataset
+from toolkit.lineage.dataset_names import DatasetName, feed_dataset, path_dataset, table_dataset, topic_dataset
 
 if TYPE_CHECKING:
     from toolkit.entities import Feed, Repository
@@ -198,7 +198,8 @@ class EventFactory:
     def _column_lineage(self, columns: Sequence[ReportedColumn], cluster: str) -> DatasetFacet:
         of_column: dict[str, list[column_lineage_dataset.InputField]] = defaultdict(list)
         for each in columns:
-            name = self._name_of((each.source_table, cluster)) or DatasetName("hive", each.source_table)
+            name = self._name_of((each.source_table, cluster))
+            name = name or table_dataset(each.source_table, self.repository.clusters[cluster])
             kind, subtype = _TRANSFORMATIONS[each.kind]
             how = column_lineage_dataset.Transformation(type=kind, subtype=subtype)
             of_column[each.target].append(column_lineage_dataset.InputField(*name, each.source, transformations=[how]))

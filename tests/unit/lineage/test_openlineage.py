@@ -118,6 +118,7 @@ REPORT = RunReport(
         ReportedColumn("clicks", "amount", "web.daily", "total", LineageRelationKind.AGGREGATE),
         ReportedColumn("clicks", "country", "web.daily", "", LineageRelationKind.CONDITION),
         ReportedColumn("other.rates", "rate", "web.daily", "total", LineageRelationKind.DIRECT),
+        ReportedColumn("/rates", "rate", "web.daily", "total", LineageRelationKind.DIRECT),
         ReportedColumn("clicks", "amount", "web.other", "x", LineageRelationKind.DIRECT),
     ],
 )
@@ -160,9 +161,10 @@ def test_a_complete_event_has_the_gates_and_the_columns_and_never_a_value(web: R
         (each["namespace"], each["name"], each["field"], each["transformations"][0]["subtype"])
         for each in lineage["fields"]["total"]["inputFields"]
     ]
-    assert fields == [
+    assert sorted(fields) == [
         ("hdfs://nn.primary.com:8020", "/data/clicks", "amount", "AGGREGATION"),
-        ("hive", "other.rates", "rate", "TRANSFORMATION"),
+        ("hdfs://nn.primary.com:8020", "/rates", "rate", "TRANSFORMATION"),
+        ("hive://hms.primary.com:9083", "other.rates", "rate", "TRANSFORMATION"),
     ]
     assert list(lineage["fields"]) == ["total"]
     assert [(each["field"], each["transformations"][0]["type"]) for each in lineage["dataset"]] == [

@@ -118,8 +118,8 @@ def test_an_event_that_a_full_disk_cut_is_passed_over(receiver: Receiver, spool:
 def test_the_end_of_an_action_does_not_wait_for_a_receiver(receiver: Receiver, spool: Spool, manner: Manner) -> None:
     receiver.manner = manner
     begun = time.monotonic()
-    ship_beside(spool, http(receiver), HOSTS, {})
-    assert time.monotonic() - begun < 0.1
+    ship_beside(spool, http(receiver, timeout=5), HOSTS, {})
+    assert time.monotonic() - begun < 1  # 0.005 s on a machine with nothing else to do
 
 
 def test_a_file_gets_a_line_for_each_event_and_standard_error_too(
