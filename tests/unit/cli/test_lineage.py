@@ -10,6 +10,7 @@ import pytest
 
 from tests.unit.cli.running import Feedctl
 from tests.unit.config_source.checkouts import git
+from toolkit.cli import lineage_graph
 from toolkit.ledger.column_lineage import ColumnRelation, LineageNode, StatementLineage, record
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.vocabulary import LineageRelationKind
@@ -59,6 +60,17 @@ def test_a_cut_is_said_aloud(feedctl: Feedctl) -> None:
     ran = feedctl("lineage", "entity", "clicks", "--down", "--limit", "2", *JSON)
     assert ran.document["cut_at"] == ["feed:clicks"]
     assert ran.err == "feedctl: cut at --limit 2: 1 vertices have further edges\n"
+
+
+@pytest.mark.usefixtures("repo")
+def test_a_flowchart_that_mermaid_does_not_draw_is_said_aloud(
+    feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lineage_graph, "_MERMAID_EDGES", 3)
+    ran = feedctl("lineage", "entity", "clicks", "--down", "--output", "mermaid")
+    assert ran.out.startswith("flowchart LR\n")
+    assert "edges; Mermaid draws 3 unless maxEdges is raised" in ran.err
+    assert feedctl("lineage", "entity", "clicks", "--down", "--output", "dot").err == ""
 
 
 @pytest.mark.usefixtures("repo")

@@ -11,6 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.described import faults
 from toolkit.cli.options import json_text
@@ -265,3 +267,11 @@ def test_mermaid_itself_reads_every_name() -> None:
     read = json.loads(ran.stdout)
     assert {key: text.strip() for key, text in read["vertices"]} == {k: v.strip() for k, v in labels(of).items()}
     assert [tuple(each) for each in read["edges"]] == ends(of)
+
+
+@given(st.lists(st.text(st.characters(), max_size=30), min_size=1, max_size=4, unique=True))
+@settings(deadline=None)
+def test_no_name_can_be_found_that_a_drawing_does_not_keep(names: list[str]) -> None:
+    of = graph(*names)
+    assert mermaid_read(list(mermaid_lines(of))) == (labels(of), ends(of))
+    assert dot_read(list(dot_lines(of))) == (labels(of), ends(of))
