@@ -101,7 +101,7 @@ def test_an_instance_that_waits_for_its_input_has_no_events(counting: Runs, rece
     assert receiver.requests == []
 
 
-@pytest.mark.parametrize("manner", [Manner.HANGS, Manner.FAILS])
+@pytest.mark.parametrize("manner", [Manner.HANGS, pytest.param(Manner.FAILS, marks=pytest.mark.extended)])
 def test_events_that_no_receiver_takes_wait_and_neither_fail_nor_slow_the_run(
     counting: Runs, receiver: Receiver, manner: Manner
 ) -> None:
@@ -144,6 +144,7 @@ def test_without_the_setting_nothing_is_written(counting: Runs) -> None:
     assert list(counting.directory.glob("openlineage*")) == []
 
 
+@pytest.mark.extended
 def test_an_eviction_without_the_ledger_has_events_beside_the_audit_file(tmp_path: Path) -> None:
     repo = Repo.make(tmp_path, repo_yaml="name: e2e\nlineage: {openlineage: {transport: file}}\n")
     repo.fill("2026/01/01", 2)

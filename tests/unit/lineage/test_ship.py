@@ -95,6 +95,7 @@ def test_a_receiver_that_is_not_there_is_a_failure_at_once(spool: Spool) -> None
     assert time.monotonic() - begun < 1
 
 
+@pytest.mark.extended
 def test_two_shippers_at_once_send_each_event_once(receiver: Receiver, spool: Spool) -> None:
     with closing(spool.waiting()) as lines:
         next(lines)
