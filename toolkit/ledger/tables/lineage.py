@@ -26,9 +26,14 @@ lineage_edge = sa.Table(
 lineage_query = sa.Table(
     "lineage_query",
     metadata,
-    sa.Column("digest", sa.String(64), primary_key=True, comment="of type and text; SHA-256, hexadecimal"),
-    sa.Column("type", sa.String(32), nullable=False, comment="the language, or who declared it, for example spark_sql"),
-    sa.Column("text", sa.Text, nullable=False, comment="the statement after substitution"),
+    sa.Column("digest", sa.String(64), primary_key=True, comment="of type, text and relations; SHA-256, hexadecimal"),
+    sa.Column(
+        "type",
+        sa.String(32),
+        nullable=False,
+        comment="of the statement, for example INSERT; DECLARED, OPENLINEAGE: a step reported it",
+    ),
+    sa.Column("text", sa.Text, nullable=False, comment="the statement, with ${name} in the places of properties"),
     sa.Column("seen_at", UtcTime, nullable=False, comment="when it was recorded first"),
     comment="statements whose columns are known",
 )
