@@ -15,6 +15,7 @@ from tests.contract.ledger.test_recent_runs import add_alert
 from tests.databases.ledgers import open_ledger
 from tests.unit.entities.config_repo import CLUSTER, snapshot
 from tests.unit.management.runs import execution
+from tests.unit.pages.test_validation_page import drawn
 from toolkit.el import format_instant
 from toolkit.entities.loader import load
 from toolkit.ledger.column_lineage import ColumnRelation, LineageNode, StatementLineage, record
@@ -116,6 +117,8 @@ def main() -> None:
     ledger.write(lambda tx: add_alert(tx, "layer-1-feed-0", AlertLevel.HIGH, 3))
     ledger.write(lambda tx: record(tx, [statement()]))
     read = snapshot(dict(files()))
+    result = drawn(folder / "pages-of-runs")
+    result.rename(result.with_name("result.html"))
     build_pages(ledger, load(read), read.files, folder / "pages", site="shop", snapshot="commit abc")
 
 

@@ -44,7 +44,7 @@ async function look(check, name, width, scheme) {
     for (const violation of violations.filter((each) => SERIOUS.includes(each.impact))) {
         report(`axe: ${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")} (${violation.nodes.length})`);
     }
-    await page.screenshot({ path: join(check.screenshots, `${name.replaceAll("/", "-").replace(".html", "")}-${width}-${scheme}.png`) });
+    await page.screenshot({ path: join(check.screenshots, `${name.replace("../", "").replaceAll("/", "-").replace(".html", "")}-${width}-${scheme}.png`) });
     await page.close();
 }
 

@@ -5,7 +5,7 @@ import { checked, open } from "./look.mjs";
 
 const [modules, folder, screenshots, chromium] = process.argv.slice(2);
 const FEED = "feeds/layer-1-feed-0.html";
-const pages = ["index.html", "lists/feeds.html", FEED, "processes/make-layer-1-feed-0.html", "lineage.html", "tables.html", "tables/mart.sales.html"];
+const pages = ["index.html", "lists/feeds.html", FEED, "processes/make-layer-1-feed-0.html", "lineage.html", "tables.html", "tables/mart.sales.html", "../pages-of-runs/result.html"];
 
 async function search(check) {
     const { page, report } = await open(check, FEED, 1400);
