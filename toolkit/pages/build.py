@@ -147,7 +147,9 @@ class _Builder:
         clusters = chosen_clusters(self.repository, entity, ())
         due = [due_positions(entity, each, overview.at) for each in clusters]
         made_from = (self._shared, self.files[self.repository.file_of(entity.name)], mark, actions, due, summary.alerts)
-        inputs = _digest((*made_from, near))
+        drawn = [(key, each.name, each.facts) for key, each in near.vertices.items()]  # dataclasses are slow to repr
+        lines = [(each.source, each.target, each.kind.value) for each in near.edges]
+        inputs = _digest((*made_from, drawn, lines, near.cut_at))
         below = [f"{folder}/{page_name(entity.name)}/" for folder in (entity.KIND.folder, "quality")]
         if self.folder.keep(path_of(entity), inputs, *below):
             return
