@@ -106,6 +106,8 @@ ACTIVEMQ = Jars(pom=_HERE / "activemq" / "pom.xml", sums=_HERE / "activemq" / "j
 """Those of the message broker; without a choice they are Hadoop's."""
 ICEBERG = Jars(pom=_HERE / "iceberg" / "pom.xml", sums=_HERE / "iceberg" / "jars.sha256")
 """Iceberg in Spark, with the driver of an SQL catalog on SQLite."""
+JDBC = Jars(pom=_HERE / "jdbc" / "pom.xml", sums=_HERE / "jdbc" / "jars.sha256")
+"""JDBC drivers of PostgreSQL and MariaDB."""
 KAFKA = Jars(pom=_HERE / "kafka" / "pom.xml", sums=_HERE / "kafka" / "jars.sha256")
 """The jars of a Kafka broker."""
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
@@ -167,7 +169,7 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
 
 if __name__ == "__main__":
     try:
-        for each in (Jars(), METASTORE, KAFKA, ICEBERG, ACTIVEMQ, METASTORE_4, OOZIE):
+        for each in (Jars(), METASTORE, JDBC, KAFKA, ICEBERG, ACTIVEMQ, METASTORE_4, OOZIE):
             each.fetched()
     except (Missing, MavenFailed, WrongJars, subprocess.SubprocessError) as failure:
         sys.exit(f"feedctl: {failure}")

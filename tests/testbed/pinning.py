@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.testbed.jars import ACTIVEMQ, ICEBERG, KAFKA, METASTORE, METASTORE_4, OOZIE, Jars, copy_dependencies, sums_of
+from tests.testbed.jars import ACTIVEMQ, ICEBERG, JDBC, KAFKA, METASTORE, METASTORE_4, OOZIE, Jars, copy_dependencies, sums_of
 
 
 def pin(jars: Jars) -> None:
@@ -17,5 +17,5 @@ def pin(jars: Jars) -> None:
 
 
 if __name__ == "__main__":
-    for each in (Jars(), ACTIVEMQ, ICEBERG, KAFKA, METASTORE, METASTORE_4, OOZIE):
+    for each in (Jars(), ACTIVEMQ, ICEBERG, JDBC, KAFKA, METASTORE, METASTORE_4, OOZIE):
         pin(each)

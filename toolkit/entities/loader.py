@@ -165,6 +165,7 @@ def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], setting
         names=names,
         clusters=_of(entities, Cluster),
         feeds=feeds,
+        datasources=_of(entities, Datasource),
         suites=suites,
         groups=trigger_names.groups,
         datasets=trigger_names.datasets,

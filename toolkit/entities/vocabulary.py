@@ -237,6 +237,28 @@ class LoadType(StrEnum):
     """Existing rows are updated; no row is added."""
     ALLOWINSERT = "allowinsert"
     """Rows that do not exist are added."""
+    REPLACE = "replace"
+    """The rows of the instance's slice are removed, and those of the instance added."""
+
+
+class SchemaChange(StrEnum):
+    """Effect on an import of a column that the last instance did not have."""
+
+    FAIL = "fail"
+    """The import fails."""
+    ADD = "add"
+    """The column is imported."""
+    IGNORE = "ignore"
+    """The column is left out."""
+
+
+class ImportVerification(StrEnum):
+    """Comparison of the rows of an import before it is published."""
+
+    COUNT = "count"
+    """Rows written are compared with rows read, and with a count in the same snapshot."""
+    NONE = "none"
+    """Rows written are compared with rows read."""
 
 
 class LintLevel(StrEnum):

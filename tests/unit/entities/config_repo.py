@@ -42,7 +42,7 @@ kind: datasource
 name: shop
 type: postgres
 interfaces: {readonly: {endpoint: "jdbc:postgresql://db/shop"}}
-credential: {user: reader, env: SHOP_PASSWORD}
+credential: {user: reader, env: FEEDCTL_DATASOURCE_SHOP_PASSWORD}
 """
 
 BASE: Mapping[str, str] = {

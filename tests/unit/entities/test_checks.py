@@ -194,16 +194,18 @@ def test_a_process_runs_only_where_its_feeds_are() -> None:
     ]
 
 
-@pytest.mark.parametrize(("credential", "found"), [("{user: me}", "none"), ("{env: A, file: b}", "env and file")])
+@pytest.mark.parametrize(
+    ("credential", "found"), [("{user: me}", "none"), ("{env: FEEDCTL_DATASOURCE_A, file: b}", "env and file")]
+)
 def test_a_credential_is_found_in_exactly_one_place(credential: str, found: str) -> None:
-    text = DATASOURCE.replace("{user: reader, env: SHOP_PASSWORD}", credential)
+    text = DATASOURCE.replace("{user: reader, env: FEEDCTL_DATASOURCE_SHOP_PASSWORD}", credential)
     assert problems({"datasources/shop.yaml": text}) == [
         f"datasources/shop.yaml:5:1: credential: expected exactly one of env, file and alias, found {found}"
     ]
 
 
 def test_an_alias_needs_its_provider() -> None:
-    text = DATASOURCE.replace("env: SHOP_PASSWORD", "alias: shop")
+    text = DATASOURCE.replace("env: FEEDCTL_DATASOURCE_SHOP_PASSWORD", "alias: shop")
     (found,) = problems({"datasources/shop.yaml": text})
     assert found.startswith("datasources/shop.yaml:5:1: missing-key: missing key 'provider' in credential")
 

@@ -190,7 +190,7 @@ def test_a_violation_is_one_sentence_with_its_place(file: str, old: str, new: st
 
 
 def test_a_password_is_refused_with_what_to_do() -> None:
-    text = DATASOURCE.replace("env: SHOP_PASSWORD", "password: s3cret")
+    text = DATASOURCE.replace("env: FEEDCTL_DATASOURCE_SHOP_PASSWORD", "password: s3cret")
     found = problems({"datasources/shop.yaml": text})
     assert found == [
         (

@@ -1,11 +1,12 @@
 """Context of a check: everything it may look at besides the entity itself."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR
 
 from toolkit.el import Frequency, OutOfRange
 from toolkit.entities.cluster import Cluster
+from toolkit.entities.datasource import Datasource
 from toolkit.entities.feed import Feed
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.source_files import CALENDARS_FOLDER, SUITES_FOLDER
@@ -23,6 +24,7 @@ class Context:
         names: of every entity by kind, also of those that have problems of their own.
         clusters: the usable ones.
         feeds: the usable ones.
+        datasources: the usable ones.
         suites: names of all suites of expectations, also of those that have problems of their own.
         groups: names of all groups of feeds.
         calendars: names of all calendars, also of those that have problems of their own.
@@ -33,6 +35,7 @@ class Context:
     names: Mapping[Kind, Collection[str]]
     clusters: Mapping[str, Cluster]
     feeds: Mapping[str, Feed]
+    datasources: Mapping[str, Datasource] = field(default_factory=dict)
     suites: Collection[str] = ()
     groups: Collection[str] = ()
     datasets: Collection[str] = ()

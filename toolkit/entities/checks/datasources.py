@@ -1,8 +1,10 @@
-"""A datasource's credentials say in one way where the password is."""
+"""A datasource's credentials say in one way where the password is, and no other value has one."""
 
+import re
 from collections.abc import Iterator
 
 from toolkit.entities.datasource import Credential, Datasource
+from toolkit.entities.values import Properties
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
 
@@ -26,4 +28,26 @@ def credential_findings(credential: Credential | None, pointer: Pointer) -> Iter
         yield Violation(pointer=pointer, rule="credential", message=message, on_key=True)
 
 
-OWN_CHECKS = (check_credentials,)
+def check_passwords(datasource: Datasource) -> Iterator[Violation]:
+    """No connection property is a password: it would be in the config repo, and in Spark's settings."""
+    interfaces = datasource.interfaces
+    found: list[tuple[Pointer, Properties]] = [(("properties",), datasource.properties)]
+    for name, each in (("readonly", interfaces.readonly), ("write", interfaces.write)):
+        if each is not None:
+            found.append((("interfaces", name, "properties"), each.properties))
+            if _PASSWORD.search(each.endpoint.partition("?")[2]):
+                message = "the end point has a password among its options"
+                yield Violation(
+                    pointer=("interfaces", name, "endpoint"), rule="credential", message=message, hint=_HINT
+                )
+    for pointer, properties in found:
+        for name in properties:
+            if _PASSWORD.search(f"{name}="):
+                message = f"the property {name} is a password"
+                yield Violation(pointer=(*pointer, name), rule="credential", message=message, hint=_HINT, on_key=True)
+
+
+_PASSWORD = re.compile(r"(?i)(?:password|passwd|pwd\d?)\s*=")
+_HINT = "name its source in credential: env, file or alias"
+
+OWN_CHECKS = (check_credentials, check_passwords)
