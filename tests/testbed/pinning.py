@@ -5,7 +5,18 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.testbed.jars import ACTIVEMQ, ICEBERG, JDBC, KAFKA, METASTORE, METASTORE_4, OOZIE, Jars, copy_dependencies, sums_of
+from tests.testbed.jars import (
+    ACTIVEMQ,
+    ICEBERG,
+    JDBC,
+    KAFKA,
+    METASTORE,
+    METASTORE_4,
+    OOZIE,
+    Jars,
+    copy_dependencies,
+    sums_of,
+)
 
 
 def pin(jars: Jars) -> None:

@@ -33,6 +33,7 @@ _BY_FORMAT = {
     "permission": "0750",
 }
 _BY_PATTERN = {
+    "DATASOURCE": "FEEDCTL_DATASOURCE_WORD",
     "MAIL": "FEEDCTL_MAIL_WORD",
     "WEBHOOK": "FEEDCTL_WEBHOOK_WORD",
     "A-Za-z0-9.:_-": "mail.example.com",
