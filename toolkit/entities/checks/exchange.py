@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from toolkit.el import ElError
 from toolkit.entities.checks.context import Context
 from toolkit.entities.exchange import EXPORT_ARGUMENTS, IMPORT_ARGUMENTS, Extract, FeedExport, Import
 from toolkit.entities.feed import Feed
@@ -107,11 +106,6 @@ def _export_findings(settings: FeedExport, pointer: Pointer) -> Iterator[Violati
     if load.type is LoadType.REPLACE and settings.key_columns:
         message = "update_key goes with updateonly and allowinsert; replace compares no keys"
         yield _violation(pointer, message, "remove update_key", on_key=True)
-    for column, text in load.slice.items():
-        try:
-            path_template(text)
-        except ElError as error:
-            yield _violation((*place, "slice", column), f"{text!r} is no template of a time: {error}", "")
     yield from _null_findings(settings.null_text, settings.format, pointer)
 
 
