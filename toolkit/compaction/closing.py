@@ -132,19 +132,18 @@ def announcing(target: CompactTarget, instances: Mapping[str, int]) -> LedgerWri
     """
 
     def write(tx: Transaction, run_id: int) -> None:
-        del run_id
         for key, size in instances.items():
             if not is_announced(tx, target.entity, target.cluster, key):
-                _announce(tx, target, key, size)
+                _announce(tx, target, key, size, run_id)
 
     return write
 
 
-def _announce(tx: Transaction, target: CompactTarget, key: str, size: int) -> None:
+def _announce(tx: Transaction, target: CompactTarget, key: str, size: int, run_id: int) -> None:
     uri = target.instances.partition_uri(target.name, parse_instant(key))
     instance = FeedInstance(feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
     site, file = Site(name=target.entity, cluster=target.cluster), NewFile(server=target.cluster, path=uri, size=size)
     with suppress(UnknownProcess):  # no step reads it
         attach(tx, batch_files.enqueue(tx, site, file, marking=key).batch_id, [instance])
     new = NewEvent(kind=EventKind.AVAILABLE, feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
-    events.append(tx, [new])
+    events.append(tx, [new], run_id)
