@@ -220,13 +220,13 @@ class _Drawing:
     def __init__(self, walk: _Walk) -> None:
         self.written = walk.written
         used = {end for pair in walk.edges for end in pair}
-        drawn = {each for each in walk.nodes if each in used or self._is_known(each)}
-        drawn -= _in_cycles(walk.edges)
+        drawn = {each for each in walk.nodes if each in used or self._is_known(each)} - _in_cycles(walk.edges)
+        self.runs = lineage.facts_of_runs(walk.tx, [each for each in drawn if isinstance(each, int)])
+        # A run may have been pruned since its edges were read.
+        drawn = {each for each in drawn if not isinstance(each, int) or each in self.runs}
         self.nodes, self.cut = drawn, walk.cut
         self.edges = {pair: facts for pair, facts in walk.edges.items() if drawn.issuperset(pair)}
-        names = dict.fromkeys(each.name for each in drawn if isinstance(each, _Version))
-        self.last = lineage.last_events(walk.tx, names)
-        self.runs = lineage.facts_of_runs(walk.tx, [each for each in drawn if isinstance(each, int)])
+        self.last = lineage.last_events(walk.tx, {each.name for each in drawn if isinstance(each, _Version)})
 
     def graph(self) -> LineageGraph:
         """Return the graph."""
@@ -256,37 +256,29 @@ class _Drawing:
         return own if node.run_id == newest else f"{own}#{node.run_id}"
 
     def _vertex(self, node: _Node) -> Vertex:
-        if isinstance(node, InferredRun):
+        if isinstance(node, _Version):
+            kind, name, facts = VertexKind.INSTANCE, node.name[0], self._facts_of_version(node)
+        elif isinstance(node, InferredRun):
             facts = {"cluster": node.cluster, "instance_key": node.key, "inferred": "true"}
-            return Vertex(vertex_id=self._id(node), kind=VertexKind.RUN, name=node.process, facts=facts)
-        if isinstance(node, int):
-            return Vertex(
-                vertex_id=self._id(node),
-                kind=VertexKind.RUN,
-                name=self.runs[node].entity,
-                facts=_facts_of_run(self.runs[node]),
-            )
-        return Vertex(
-            vertex_id=self._id(node), kind=VertexKind.INSTANCE, name=node.name[0], facts=self._facts_of_version(node)
-        )
+            kind, name = VertexKind.RUN, node.process
+        else:
+            kind, name, facts = VertexKind.RUN, self.runs[node].entity, _facts_of_run(self.runs[node])
+        return Vertex(vertex_id=self._id(node), kind=kind, name=name, facts=facts)
 
     def _facts_of_version(self, version: _Version) -> dict[str, str]:
         """Return the state of a version: what became of it, and when it ended if it did."""
-        _, cluster, key = version.name
-        runs = [each.run_id for each in self.written[version.name]]
-        facts = {"cluster": cluster, "instance_key": key}
-        at = runs.index(version.run_id) if version.run_id in runs else -1
-        last = self.last.get(version.name)
-        own = self.written[version.name][at] if at >= 0 else None
-        uri = (own and own.uri) or (last and last.uri) or ""
+        written, last = self.written[version.name], self.last.get(version.name)
+        at = next((at for at, each in enumerate(written) if each.run_id == version.run_id), -1)
+        facts = {"cluster": version.name[1], "instance_key": version.name[2]}
+        uri = (written[at].uri if at >= 0 else None) or (last.uri if last else None)
         if uri:
             facts["uri"] = uri
-        if len(runs) > 1 and own:
-            facts["version"] = f"{at + 1} of {len(runs)}"
-        if at + 1 < len(runs):
-            return {**facts, "state": SUPERSEDED, "ended": _moment(self.written[version.name][at + 1].at)}
+        if len(written) > 1 and at >= 0:
+            facts["version"] = f"{at + 1} of {len(written)}"
+        if at + 1 < len(written):
+            return {**facts, "state": SUPERSEDED, "ended": _moment(written[at + 1].at)}
         if last is None:
-            return {**facts, "state": AVAILABLE if own else UNKNOWN}
+            return {**facts, "state": AVAILABLE if written else UNKNOWN}
         gone = _GONE.get(last.kind)
         return {**facts, "state": gone, "ended": _moment(last.recorded_at)} if gone else {**facts, "state": AVAILABLE}
 
