@@ -237,17 +237,25 @@ def last_events(tx: Transaction, instances: Collection[InstanceName]) -> dict[In
     return {(row.feed, row.cluster, row.instance_key): row for row in rows}
 
 
-def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
-    """Return the keys of instances that were announced or read, and that no recorded run has written."""
-    other = lineage_edge.alias("other")
+def _unrecorded() -> sa.Select[tuple[str]]:
+    """Return the statement of `unrecorded`: built once, since a walk asks for each feed that it comes to."""
+    other, feed, cluster = lineage_edge.alias("other"), given(_EDGE.feed), given(_EDGE.cluster)
     read = sa.select(_EDGE.instance_key).where(_EDGE.feed == feed, _EDGE.cluster == cluster, _EDGE.direction == INPUT)
     of_feed = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key != "")
     seen = sa.union(read, sa.select(event.c.instance_key).where(*of_feed, event.c.run_id.is_(None))).subquery()
-    written = sa.exists().where(
+    is_written = sa.exists().where(
         *(other.c.feed == feed, other.c.cluster == cluster, other.c.instance_key == seen.c.instance_key),
         other.c.direction == OUTPUT,
     )
-    return frozenset(tx.execute(sa.select(seen.c.instance_key).where(~written)).scalars())
+    return sa.select(seen.c.instance_key).where(~is_written)
+
+
+_UNRECORDED = _unrecorded()
+
+
+def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
+    """Return the keys of instances that were announced or read, and that no recorded run has written."""
+    return frozenset(tx.execute(_UNRECORDED, {"feed": feed, "cluster": cluster}).scalars())
 
 
 _RUN = (
