@@ -102,8 +102,12 @@ def local_midnight(context: LintContext) -> Iterator[Hit]:
 
 def _is_path_midnight(feed: Feed, start: datetime) -> bool:
     """Return whether a start is midnight in the zone of the feed's paths, another one: `path-timezone` has that."""
-    zone = load_zone(feed.path_timezone)
-    return feed.path_timezone not in {feed.timezone, "UTC"} and _is_midnight(to_local(start, zone))
+    if feed.path_timezone in {feed.timezone, "UTC"}:
+        return False
+    try:
+        return _is_midnight(to_local(start, load_zone(feed.path_timezone)))
+    except OutOfRange:  # the first hours of year 1 have no local time in the west
+        return False
 
 
 def _belongs_at_midnight(entity: Feed | Process, midnight: datetime, time: datetime) -> bool:

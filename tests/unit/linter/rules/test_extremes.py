@@ -80,3 +80,18 @@ def test_no_rule_about_references_and_times_falls_over_the_ends_of_the_calendar(
     }
     select = tuple(rule.id for family in FAMILIES if family.name in {"references", "times"} for rule in family.rules)
     lint_texts(texts, select=select, time=moment)
+
+
+def test_a_validity_from_year_1_has_no_midnight_in_a_zone_in_the_west() -> None:
+    feed = """\
+kind: feed
+name: clicks
+frequency: days(1)
+path_timezone: Africa/Monrovia
+locations: {data: "/d/${YEAR}"}
+clusters:
+  - {name: primary, type: source, validity: {start: 0001-01-01T00:00Z, end: 0001-01-01T00:01Z}}
+  - {name: backup, type: target, validity: {start: 1900-01-01T00:00Z, end: 2026-07-01T00:00Z}}
+"""
+    (found,) = lint_texts({"feeds/clicks.yaml": feed}, select=("path-timezone",)).findings
+    assert "1899-12-31" in found.message
