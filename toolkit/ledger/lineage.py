@@ -185,23 +185,23 @@ def of_runs(
         yield from tx.rows(InstanceEdge, sa.select(lineage_edge).where(*where).limit(most))
 
 
-def _named(dialect: str, table: sa.Table) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
-    """Return instances that are given as one JSON text, and the condition that columns name one of them.
+def _named(dialect: str, *columns: sa.ColumnElement[str]) -> tuple[sa.FromClause, sa.ColumnElement[bool]]:
+    """Return lists of values that are given as one JSON text, and the condition that columns have one of them.
 
     SQLite would read the whole table for `(feed, cluster, instance_key) IN (...)`.
     """
     names = sa.bindparam("names", type_=sa.Text)
     if dialect == "sqlite":
         each = sa.func.json_each(names).table_valued("value")
-        parts = [sa.func.json_extract(each.c.value, f"$[{at}]") for at in range(len(_NAME))]
+        parts = [sa.func.json_extract(each.c.value, f"$[{at}]") for at in range(len(columns))]
     else:
         each = sa.func.json_array_elements(sa.cast(names, sa.JSON)).table_valued(sa.column("value", sa.JSON))
-        parts = [each.c.value[at].as_string() for at in range(len(_NAME))]
-    return each, sa.and_(*(table.c[name] == part for name, part in zip(_NAME, parts, strict=True)))
+        parts = [each.c.value[at].as_string() for at in range(len(columns))]
+    return each, sa.and_(*(column == part for column, part in zip(columns, parts, strict=True)))
 
 
 def _of_instances(dialect: str) -> sa.Select[Any]:
-    names, is_named = _named(dialect, lineage_edge)
+    names, is_named = _named(dialect, *(_EDGE[name] for name in _NAME))
     found = sa.select(lineage_edge).select_from(names).join(lineage_edge, is_named)
     return (
         found.where(_EDGE.direction == given(_EDGE.direction))
@@ -211,8 +211,8 @@ def _of_instances(dialect: str) -> sa.Select[Any]:
 
 
 def _last_events(dialect: str) -> sa.Select[Any]:
-    names, is_named = _named(dialect, event)
     columns = [event.c[name] for name in _NAME]
+    names, is_named = _named(dialect, *columns)
     last = sa.select(sa.func.max(event.c.sequence)).select_from(names).join(event, is_named).group_by(*columns)
     return sa.select(*columns, event.c.kind, event.c.recorded_at, event.c.uri).where(event.c.sequence.in_(last))
 
@@ -237,25 +237,24 @@ def last_events(tx: Transaction, instances: Collection[InstanceName]) -> dict[In
     return {(row.feed, row.cluster, row.instance_key): row for row in rows}
 
 
-def _unrecorded() -> sa.Select[tuple[str]]:
-    """Return the statement of `unrecorded`: built once, since a walk asks for each feed that it comes to."""
-    other, feed, cluster = lineage_edge.alias("other"), given(_EDGE.feed), given(_EDGE.cluster)
-    read = sa.select(_EDGE.instance_key).where(_EDGE.feed == feed, _EDGE.cluster == cluster, _EDGE.direction == INPUT)
-    of_feed = (event.c.feed == feed, event.c.cluster == cluster, event.c.instance_key != "")
-    seen = sa.union(read, sa.select(event.c.instance_key).where(*of_feed, event.c.run_id.is_(None))).subquery()
-    is_written = sa.exists().where(
-        *(other.c.feed == feed, other.c.cluster == cluster, other.c.instance_key == seen.c.instance_key),
-        other.c.direction == OUTPUT,
-    )
-    return sa.select(seen.c.instance_key).where(~is_written)
+def _unrecorded(dialect: str) -> sa.Select[Any]:
+    other = lineage_edge.alias("other")
+    by_read, by_event = _named(dialect, _EDGE.feed, _EDGE.cluster), _named(dialect, event.c.feed, event.c.cluster)
+    read = sa.select(*(_EDGE[name] for name in _NAME)).select_from(by_read[0]).join(lineage_edge, by_read[1])
+    announced = sa.select(*(event.c[name] for name in _NAME)).select_from(by_event[0]).join(event, by_event[1])
+    from_outside = announced.where(event.c.run_id.is_(None), event.c.instance_key != "")
+    seen = sa.union(read.where(_EDGE.direction == INPUT), from_outside).subquery()
+    same = (other.c[name] == seen.c[name] for name in _NAME)
+    return sa.select(seen).where(~sa.exists().where(*same, other.c.direction == OUTPUT))
 
 
-_UNRECORDED = _unrecorded()
+_UNRECORDED = {each: _unrecorded(each) for each in _DIALECTS}
 
 
-def unrecorded(tx: Transaction, feed: str, cluster: str) -> frozenset[str]:
-    """Return the keys of instances that were announced or read, and that no recorded run has written."""
-    return frozenset(tx.execute(_UNRECORDED, {"feed": feed, "cluster": cluster}).scalars())
+def unrecorded(tx: Transaction, places: Collection[tuple[str, str]]) -> set[InstanceName]:
+    """Return the instances of feeds on clusters that were announced or read, and that no recorded run has written."""
+    rows = tx.execute(_UNRECORDED[tx.connection.dialect.name], {"names": json.dumps([*places])})
+    return {(row.feed, row.cluster, row.instance_key) for row in rows}
 
 
 _RUN = (

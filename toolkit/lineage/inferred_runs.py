@@ -45,7 +45,7 @@ class InferredRuns:
 
     tx: Transaction
     repository: Repository
-    _unrecorded: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    _unrecorded: dict[tuple[str, str], set[InstanceName]] = field(default_factory=dict)
     _sites: dict[tuple[str, str], ProcessSite] = field(default_factory=dict)
 
     def writers(self, name: InstanceName) -> Iterator[InferredRun]:
@@ -60,6 +60,11 @@ class InferredRuns:
         for each in self._found(name, of_interest, consumers):
             if any(self.outputs(each)):
                 yield each
+
+    def prepare(self, names: Iterable[InstanceName]) -> None:
+        """Read by one statement what `readers` of these instances asks."""
+        takers = ((each, cluster) for feed, cluster, _ in names for each in self._takers.get(feed, ()))
+        self._read_unrecorded((out.feed, cluster) for each, cluster in takers for out in each.outputs.values())
 
     def inputs(self, run: InferredRun) -> Iterator[tuple[str, InstanceName]]:
         """Yield the instances that a run can have read, by input; without those that only the run could tell."""
@@ -103,14 +108,20 @@ class InferredRuns:
         yield from (format_instant(each) for each in islice(found, _MOST))
 
     def _is_unrecorded(self, name: InstanceName) -> bool:
-        feed, cluster, key = name
-        if (feed, cluster) not in self._unrecorded:
-            self._unrecorded[feed, cluster] = lineage.unrecorded(self.tx, feed, cluster)
-        return key in self._unrecorded[feed, cluster]
+        self._read_unrecorded([name[:2]])
+        return name in self._unrecorded[name[:2]]
 
     def _has_unrecorded(self, process: Process, cluster: str) -> bool:
         places = [(each.feed, cluster) for each in process.outputs.values()]
-        return any(not self._is_unrecorded((*each, "")) and self._unrecorded[each] for each in places)
+        self._read_unrecorded(places)
+        return any(self._unrecorded[each] for each in places)
+
+    def _read_unrecorded(self, places: Iterable[tuple[str, str]]) -> None:
+        missing = {each: set[InstanceName]() for each in places if each not in self._unrecorded}
+        if missing:
+            self._unrecorded.update(missing)
+            for name in lineage.unrecorded(self.tx, missing):
+                self._unrecorded[name[:2]].add(name)
 
     def _site(self, run: InferredRun) -> ProcessSite:
         key = (run.process, run.cluster)

@@ -159,6 +159,7 @@ class _Walk:
         for edge in self._limited(lineage.of_instances(self.tx, names, INPUT, self.limit), data):
             if (version := self._version_read(edge)) in wanted:
                 yield version, edge.run_id, _facts(edge)
+        self.inferred.prepare(names)
         for each in data:
             if each == self._newest(each.name):
                 yield from ((each, found, {}) for found in self.inferred.readers(each.name))
