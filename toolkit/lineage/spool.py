@@ -20,7 +20,8 @@ _OWNER_ONLY = 0o600
 _CHUNK = 1 << 20
 _MOST_BYTES = 256 << 20
 """A spool of so many bytes takes no more events: its receiver is dead, and the disk has to last."""
-_APPEND_SECONDS, _LOOK_SECONDS = 0.05, 0.005
+_TRIES, _LOOK_SECONDS = 10, 0.005
+"""How often a writer asks for its lock; tries and not seconds, as a busy machine may not let it run for long."""
 
 
 class SpoolUnusable(OSError):  # noqa: N818 - named for what was found
@@ -51,8 +52,7 @@ class Spool:
         Raises:
             OSError: it cannot be written, or the spool is too large since nothing was sent for long.
         """
-        latest = time.monotonic() + _APPEND_SECONDS
-        while time.monotonic() < latest:
+        for _ in range(_TRIES):
             with opened(self.file, os.O_WRONLY | os.O_APPEND) as descriptor:
                 is_ours = _locked(descriptor, fcntl.LOCK_SH)
                 found = os.fstat(descriptor)
@@ -62,6 +62,7 @@ class Spool:
                     if os.write(descriptor, b"\n%b\n" % line) != len(line) + 2:
                         raise SpoolUnusable(file=self.file, found="took a part of an event: the disk is full")
                     return
+            time.sleep(_LOOK_SECONDS)
         raise SpoolUnusable(file=self.file, found="is locked by a process that does not go on")
 
     def waiting(self, patience: float = 0.0) -> Generator[bytes, None, None]:
