@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from reference_pages.commands import commands_page
+from reference_pages.databases import databases_page
 from reference_pages.entities import entities_page
 from reference_pages.expectations import expectations_page
 from reference_pages.expressions import expressions_page
@@ -17,6 +18,7 @@ from reference_pages.rules import rules_page
 REFERENCE = Path(__file__).resolve().parent.parent / "docs" / "reference"
 PAGES = {
     "commands.md": commands_page,
+    "database-types.md": databases_page,
     "entities.md": entities_page,
     "expectations.md": expectations_page,
     "expressions.md": expressions_page,

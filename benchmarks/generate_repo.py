@@ -84,7 +84,7 @@ colo: colo{number % 4}
 type: postgres
 interfaces:
   readonly: {{endpoint: "jdbc:postgresql://db{number}/shop"}}
-credential: {{user: reader, env: DATABASE_{number}_PASSWORD}}
+credential: {{user: reader, env: FEEDCTL_DATASOURCE_{number}}}
 driver: {{class: org.postgresql.Driver, jars: [/lib/postgresql.jar]}}
 """
 

@@ -55,6 +55,7 @@ class MariaDbServer:
 
     def start(self) -> None:
         """Start it with the data that it had, and wait until it accepts connections."""
+        options: tuple[str, ...]
         is_new = not self._data.exists()
         if is_new:
             options = ("--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db")

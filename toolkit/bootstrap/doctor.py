@@ -12,6 +12,7 @@ from toolkit.bootstrap.doctor_cluster import ClusterChecks
 from toolkit.bootstrap.doctor_config import ConfigFound, audit_file_findings, config_found
 from toolkit.bootstrap.ledgers import NoLedgerNamed, location_for
 from toolkit.doctor.access import obstacle_to_sqlite
+from toolkit.doctor.datasources import datasource_findings
 from toolkit.doctor.executors import ExecutorTask, executor_findings
 from toolkit.doctor.findings import CHECK_SECONDS, Check, Checked, CheckResult, run_checks, warning
 from toolkit.doctor.hadoop import conf_dir_findings
@@ -28,6 +29,7 @@ from toolkit.doctor.records import ledger_findings
 from toolkit.doctor.tokens import token_findings
 from toolkit.entities import UnknownName
 from toolkit.entities.errors import NotInEnvironment
+from toolkit.jdbc.opening import open_database
 from toolkit.ledger.opening import examine
 from toolkit.storage.hadoop_conf import CONF_VARIABLE
 from toolkit.storage.hdfs.tokens import TOKEN_VARIABLE
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from toolkit.entities.repository import Repository
 
 _DRIVER, _TOKENS, _EXECUTORS = "driver", "tokens", "executors"
+_DATABASE_SECONDS = 60.0
+"""A JVM starts first, and its driver waits longer for a server than other checks do."""
 _SPARK_SECONDS = 240.0
 """A context may have to wait for room on the cluster, and `NoExecutors` ends that after two minutes."""
 
@@ -50,12 +54,14 @@ class DoctorOptions:
 
     Attributes:
         cluster: only this one; None: all that the environment allows.
+        datasource: only this one, and no cluster.
         repo: the config repo, and the variables of the environment.
         spark: look at Spark's executors too.
         seconds: so long one check may take.
     """
 
     cluster: str | None = None
+    datasource: str | None = None
     repo: RepoRequest
     spark: bool = False
     seconds: float = CHECK_SECONDS
@@ -69,10 +75,13 @@ def diagnose(options: DoctorOptions, now: datetime) -> tuple[Checked, ...]:
         now: what the life of tokens is compared with.
 
     Raises:
-        UnknownName: no such cluster or environment.
+        UnknownName: no such cluster, datasource or environment.
         NotInEnvironment: the environment may not act on the cluster.
     """
     config, variables = config_found(options.repo, now), options.repo.variables
+    if options.datasource is not None:
+        found = Check(about="config", name="repo", look=lambda: config.findings, seconds=options.seconds)
+        return run_checks([found, *_datasource(options.datasource, config, variables)])
     groups = _groups(options, config, variables)
     checks = [
         *_driver(options, variables, [endpoint for group in groups for endpoint in group.undescribed()]),
@@ -108,6 +117,18 @@ def _identity(
     }
     for name, look in looks.items():
         yield Check(about=_TOKENS, name=name, look=look, seconds=options.seconds)
+
+
+def _datasource(name: str, config: ConfigFound, variables: Mapping[str, str]) -> Iterator[Check]:
+    known = {} if config.repository is None else config.repository.datasources
+    if config.repository is not None and name not in known:
+        raise UnknownName(what="datasource", name=name, known=known)
+    for each in (known[name],) if name in known else ():
+        ends = {"readonly": each.interfaces.readonly, "write": each.interfaces.write}
+        for end in (end for end, given in ends.items() if given is not None):
+            opening = partial(open_database, each, variables, writes=end == "write")
+            look = partial(datasource_findings, opening)
+            yield Check(about=f"datasource {name}", name=end, look=look, seconds=_DATABASE_SECONDS)
 
 
 def _groups(options: DoctorOptions, config: ConfigFound, variables: Mapping[str, str]) -> list[ClusterChecks]:

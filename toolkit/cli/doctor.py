@@ -15,6 +15,10 @@ from toolkit.cli.options import ClusterName, OutputFormat, print_json
 def doctor(
     *,
     cluster: ClusterName = None,
+    datasource: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only this datasource: its servers, and what the account may do there."),
+    ] = None,
     spark: Annotated[
         bool, typer.Option("--spark", help="Check Spark's executors too; makes a Spark context, which takes seconds.")
     ] = False,
@@ -27,7 +31,7 @@ def doctor(
     from toolkit.rendering.doctor import findings_document, write_findings
     from toolkit.result import ExitCode
 
-    options = DoctorOptions(cluster=cluster, repo=repo.request(), spark=spark)
+    options = DoctorOptions(cluster=cluster, datasource=datasource, repo=repo.request(), spark=spark)
     found = diagnose(options, SystemClock().now())
     if repo.output is OutputFormat.JSON:
         print_json(findings_document(found))

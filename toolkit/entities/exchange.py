@@ -11,7 +11,7 @@ from toolkit.entities.vocabulary import (
     ImportVerification,
     LoadType,
     MergePolicy,
-    SchemaChange,
+    SchemaChangePolicy,
 )
 
 IMPORT_ARGUMENTS = {"--num-mappers": "num_mappers", "--split-by": "split_by", "--fetch-size": "fetch_size"}
@@ -83,7 +83,7 @@ class Import:
     num_mappers: int = 1
     fetch_size: int = 1000
     columns: Mapping[str, str] = field(default_factory=dict)
-    schema_change: SchemaChange = SchemaChange.FAIL
+    schema_change: SchemaChangePolicy = SchemaChangePolicy.FAIL
     allow_empty: bool = False
     verify: ImportVerification = ImportVerification.COUNT
     format: DataFormat = DataFormat.PARQUET

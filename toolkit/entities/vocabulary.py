@@ -241,7 +241,7 @@ class LoadType(StrEnum):
     """The rows of the instance's slice are removed, and those of the instance added."""
 
 
-class SchemaChange(StrEnum):
+class SchemaChangePolicy(StrEnum):
     """Effect on an import of a column that the last instance did not have."""
 
     FAIL = "fail"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from math import ceil
 
 from typing_extensions import override
 
@@ -18,14 +19,14 @@ from toolkit.jdbc.errors import NoSuchField
 from toolkit.jdbc.gateway import CALL_SECONDS, JdbcConnection, JdbcGateway
 from toolkit.jdbc.port import (
     Database,
+    DatabaseSnapshot,
     JdbcAccess,
+    RelationName,
     Row,
     RowQuery,
     ServerInfo,
     Session,
-    Snapshot,
     TableDescription,
-    TableName,
     Value,
 )
 
@@ -67,7 +68,7 @@ class JdbcDatabase(Database):
 
     @override
     @contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
+    def snapshot(self) -> Iterator[DatabaseSnapshot]:
         with self._connection(read_only=True, isolation=_REPEATABLE_READ) as connection:
             yield _opened_snapshot(self._dialect, connection)
 
@@ -106,7 +107,7 @@ class _JdbcSession(Session):
         return self.connection.execute(statement, *values)
 
     @override
-    def describe(self, table: TableName) -> TableDescription:
+    def describe(self, table: RelationName) -> TableDescription:
         return describe(self.dialect, self.connection.query, table)
 
 
@@ -127,7 +128,7 @@ def _opened_snapshot(dialect: Dialect, connection: JdbcConnection) -> _JdbcSnaps
 
 
 @dataclass(frozen=True, slots=True)
-class _JdbcSnapshot(Snapshot):
+class _JdbcSnapshot(DatabaseSnapshot):
     dialect: Dialect
     connection: JdbcConnection
     id: str | None
@@ -135,7 +136,7 @@ class _JdbcSnapshot(Snapshot):
     init_statement: str | None
 
     @override
-    def describe(self, table: TableName) -> TableDescription:
+    def describe(self, table: RelationName) -> TableDescription:
         return describe(self.dialect, self.connection.query, table)
 
     @override
@@ -144,13 +145,23 @@ class _JdbcSnapshot(Snapshot):
         return int(str(found))
 
     @override
+    def changed(self, rows: RowQuery, checks: Mapping[str, str]) -> Mapping[str, int]:
+        if not checks:
+            return {}
+        sums = ", ".join(f"COALESCE(SUM(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in checks.values())
+        (found,) = self.connection.query(f"SELECT {sums} FROM {self._source(rows)}")
+        counts = {name: int(str(count)) for name, count in zip(checks, found, strict=True)}
+        return {name: count for name, count in counts.items() if count}
+
+    @override
     def estimate(self, rows: RowQuery) -> int | None:
         explained = self.connection.query(f"EXPLAIN {self.dialect.select(rows)}", seconds=CALL_SECONDS)
         if self.dialect.type is DatasourceType.POSTGRES:
             found = re.search(r"rows=(\d+)", str(explained[0][0]))
             return int(found[1]) if found else None
         if self.dialect.type is DatasourceType.MYSQL:
-            return next((each for each in (explained[0][8],) if isinstance(each, int)), None)
+            estimated = str(explained[0][8])  # a number as text, or nothing for a table that is known to be empty
+            return int(estimated) if estimated.isdigit() else None
         return None
 
     @override
@@ -209,7 +220,7 @@ def _uniform(low: Value, high: Value, parts: int) -> Sequence[Value]:
         return [low + timedelta(days=each) for each in days]
     if isinstance(low, int | Decimal) and isinstance(high, int | Decimal):
         distance = Decimal(high) - Decimal(low)
-        numbers = {int(Decimal(low) + distance * part / parts) for part in range(1, parts)}
+        numbers = {ceil(Decimal(low) + distance * part / parts) for part in range(1, parts)}
         return sorted(each for each in numbers if low < each <= high)
     return ()
 

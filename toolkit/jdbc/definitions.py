@@ -10,7 +10,7 @@ from typing import TypeAlias
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.jdbc.dialect import Dialect
 from toolkit.jdbc.errors import NoSuchRelation
-from toolkit.jdbc.port import Column, Row, TableDescription, TableName, Value
+from toolkit.jdbc.port import RelationName, Row, TableColumn, TableDescription, Value
 
 Query: TypeAlias = Callable[..., Sequence[Row]]
 """Takes a statement and the values of its parameters."""
@@ -43,7 +43,7 @@ SELECT column_name, data_type, COALESCE(character_maximum_length, numeric_precis
 FROM information_schema.columns WHERE table_name = ?{schema} ORDER BY ordinal_position"""
 
 
-def describe(dialect: Dialect, query: Query, name: TableName) -> TableDescription:
+def describe(dialect: Dialect, query: Query, name: RelationName) -> TableDescription:
     """Return the definition of a table.
 
     Raises:
@@ -57,11 +57,11 @@ def describe(dialect: Dialect, query: Query, name: TableName) -> TableDescriptio
     )
 
 
-_Found: TypeAlias = tuple[tuple[Column, ...], dict[str, tuple[str, ...]]]
+_Found: TypeAlias = tuple[tuple[TableColumn, ...], dict[str, tuple[str, ...]]]
 """Columns, and keys by the names of their indexes; the primary key under the empty name too."""
 
 
-def _postgres(dialect: Dialect, query: Query, name: TableName) -> _Found:
+def _postgres(dialect: Dialect, query: Query, name: RelationName) -> _Found:
     table = dialect.table(name)
     columns = tuple(
         _column(str(column), str(text), nullable=str(required) == "f")
@@ -71,10 +71,10 @@ def _postgres(dialect: Dialect, query: Query, name: TableName) -> _Found:
     return columns, _keys((str(index), str(column), primary == "t") for index, column, primary in found)
 
 
-def _mysql(_: Dialect, query: Query, name: TableName) -> _Found:
+def _mysql(_: Dialect, query: Query, name: RelationName) -> _Found:
     place: tuple[Value, ...] = (name.parts[-2] if len(name.parts) > 1 else None, name.parts[-1])
     columns = tuple(
-        Column(
+        TableColumn(
             name=str(column),
             type=str(kind).lower(),
             size=None if size is None else int(str(size)),
@@ -91,11 +91,11 @@ def _mysql(_: Dialect, query: Query, name: TableName) -> _Found:
     )
 
 
-def _standard(_: Dialect, query: Query, name: TableName) -> _Found:
+def _standard(_: Dialect, query: Query, name: RelationName) -> _Found:
     schema = " AND table_schema = ?" if len(name.parts) > 1 else ""
     found = query(_STANDARD_COLUMNS.format(schema=schema), *reversed(name.parts[-2:]))
     columns = tuple(
-        Column(
+        TableColumn(
             name=str(column),
             type=str(kind).lower(),
             size=None if size is None else int(str(size)),
@@ -107,19 +107,19 @@ def _standard(_: Dialect, query: Query, name: TableName) -> _Found:
     return columns, {}
 
 
-_READERS: Mapping[DatasourceType, Callable[[Dialect, Query, TableName], _Found]] = {
+_READERS: Mapping[DatasourceType, Callable[[Dialect, Query, RelationName], _Found]] = {
     DatasourceType.POSTGRES: _postgres,
     DatasourceType.MYSQL: _mysql,
 }
 
 
-def _column(name: str, text: str, *, nullable: bool) -> Column:
+def _column(name: str, text: str, *, nullable: bool) -> TableColumn:
     found = _TYPE.fullmatch(text)
     if found is None:
-        return Column(name=name, type=text, nullable=nullable)
+        return TableColumn(name=name, type=text, nullable=nullable)
     scale = None if found["scale"] is None else int(found["scale"])
     kind = f"{found['name']}{found['rest']}"
-    return Column(name=name, type=kind, size=int(found["size"]), scale=scale, nullable=nullable)
+    return TableColumn(name=name, type=kind, size=int(found["size"]), scale=scale, nullable=nullable)
 
 
 def _keys(rows: Iterable[tuple[str, str, bool]]) -> dict[str, tuple[str, ...]]:

@@ -13,12 +13,12 @@ from typing_extensions import override
 
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.errors import InvalidInput
-from toolkit.jdbc.port import Range, RowQuery, TableName, Value
+from toolkit.jdbc.port import RelationName, RowQuery, Value, ValueRange
 
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 
-def parse_table_name(text: str) -> TableName:
+def parse_table_name(text: str) -> RelationName:
     """Return the parts of ``NAME``, ``SCHEMA.NAME`` or ``"a.b"."c"``; case is kept.
 
     Raises:
@@ -33,7 +33,7 @@ def parse_table_name(text: str) -> TableName:
     if not parts or at <= len(text) or "\0" in text:
         message = f'{text!r} is no name of a table, expected NAME, SCHEMA.NAME, or parts in double quotes: "a.b"."c"'
         raise InvalidInput(message)
-    return TableName(tuple(parts))
+    return RelationName(tuple(parts))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Dialect:
             raise InvalidInput(message)
         return f"{self.quote_mark}{name.replace(self.quote_mark, self.quote_mark * 2)}{self.quote_mark}"
 
-    def table(self, name: TableName) -> str:
+    def table(self, name: RelationName) -> str:
         """Return the identifier of a table."""
         return ".".join(self.quote(each) for each in name.parts)
 
@@ -92,7 +92,7 @@ class Dialect:
         columns = ", ".join(self._read(name, rows.casts.get(name)) for name in rows.columns)
         return f"SELECT {columns} FROM {self.table(rows.table)}{self.where(rows.ranges)}"
 
-    def where(self, ranges: Sequence[Range], also: Sequence[str] = ()) -> str:
+    def where(self, ranges: Sequence[ValueRange], also: Sequence[str] = ()) -> str:
         """Return the WHERE clause of ranges and other conditions, or an empty text."""
         conditions = [*also, *(text for each in ranges for text in self._limits(each))]
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
@@ -109,7 +109,9 @@ class Dialect:
         """Return the conditions of rows by a hash of a column's text; one alone where the database has no hash."""
         return ("1 = 1",)
 
-    def update_statement(self, staging: TableName, table: TableName, columns: Sequence[str], key: Sequence[str]) -> str:
+    def update_statement(
+        self, staging: RelationName, table: RelationName, columns: Sequence[str], key: Sequence[str]
+    ) -> str:
         """Return the statement that updates rows of the table from staged rows of the same key."""
         others = [self.quote(each) for each in columns if each not in key]
         values = ", ".join(
@@ -120,7 +122,7 @@ class Dialect:
         return f"UPDATE {self.table(table)} t SET {values} WHERE {there}"
 
     def insert_statement(
-        self, staging: TableName, table: TableName, columns: Sequence[str], key: Sequence[str] = ()
+        self, staging: RelationName, table: RelationName, columns: Sequence[str], key: Sequence[str] = ()
     ) -> str:
         """Return the statement that inserts the staged rows, with a key only those whose key the table lacks."""
         missing = f" WHERE NOT EXISTS (SELECT 1 FROM {self.table(table)} t WHERE {self._same(key, 't', 's')})"
@@ -131,15 +133,15 @@ class Dialect:
 
     def upsert_statement(
         self,
-        staging: TableName,  # noqa: ARG002 - the standard's statement is no SQL of many databases
-        table: TableName,  # noqa: ARG002
+        staging: RelationName,  # noqa: ARG002 - the standard's statement is no SQL of many databases
+        table: RelationName,  # noqa: ARG002
         columns: Sequence[str],  # noqa: ARG002
         key: Sequence[str],  # noqa: ARG002
     ) -> str | None:
         """Return the one statement that updates and inserts, for a key that is unique; None: there is none."""
         return None
 
-    def staging_statement(self, staging: TableName, table: TableName, columns: Sequence[str]) -> str:
+    def staging_statement(self, staging: RelationName, table: RelationName, columns: Sequence[str]) -> str:
         """Return the statement that makes an empty table with columns of the same types and without constraints."""
         return (
             f"CREATE TABLE {self.table(staging)} AS SELECT {self.names(columns)} FROM {self.table(table)} WHERE 1 = 0"
@@ -152,7 +154,7 @@ class Dialect:
         quoted = self.quote(name)
         return quoted if cast is None else f"CAST({quoted} AS {cast}) AS {quoted}"
 
-    def _limits(self, limits: Range) -> Iterable[str]:
+    def _limits(self, limits: ValueRange) -> Iterable[str]:
         name = self.quote(limits.column)
         if limits.low is not None:
             yield f"{name} {'>=' if limits.includes_low else '>'} {self.literal(limits.low)}"
@@ -183,7 +185,9 @@ class _Postgres(Dialect):
         return (f"({texts[0]} OR {name} IS NULL)", *texts[1:])
 
     @override
-    def update_statement(self, staging: TableName, table: TableName, columns: Sequence[str], key: Sequence[str]) -> str:
+    def update_statement(
+        self, staging: RelationName, table: RelationName, columns: Sequence[str], key: Sequence[str]
+    ) -> str:
         values = ", ".join(f"{self.quote(each)} = s.{self.quote(each)}" for each in columns if each not in key)
         return (
             f"UPDATE {self.table(table)} AS t SET {values} FROM {self.table(staging)} AS s "
@@ -192,14 +196,14 @@ class _Postgres(Dialect):
 
     @override
     def upsert_statement(
-        self, staging: TableName, table: TableName, columns: Sequence[str], key: Sequence[str]
+        self, staging: RelationName, table: RelationName, columns: Sequence[str], key: Sequence[str]
     ) -> str | None:
         values = ", ".join(f"{self.quote(each)} = EXCLUDED.{self.quote(each)}" for each in columns if each not in key)
         then = f"UPDATE SET {values}" if values else "NOTHING"
         return f"{self.insert_statement(staging, table, columns)} ON CONFLICT ({self.names(key)}) DO {then}"
 
     @override
-    def staging_statement(self, staging: TableName, table: TableName, columns: Sequence[str]) -> str:
+    def staging_statement(self, staging: RelationName, table: RelationName, columns: Sequence[str]) -> str:
         return (
             f"CREATE UNLOGGED TABLE {self.table(staging)} AS "
             f"SELECT {self.names(columns)} FROM {self.table(table)} WITH NO DATA"
@@ -225,7 +229,9 @@ class _MySql(Dialect):
         return (f"({texts[0]} OR {name} IS NULL)", *texts[1:])
 
     @override
-    def update_statement(self, staging: TableName, table: TableName, columns: Sequence[str], key: Sequence[str]) -> str:
+    def update_statement(
+        self, staging: RelationName, table: RelationName, columns: Sequence[str], key: Sequence[str]
+    ) -> str:
         values = ", ".join(f"t.{self.quote(each)} = s.{self.quote(each)}" for each in columns if each not in key)
         return (
             f"UPDATE {self.table(table)} AS t JOIN {self.table(staging)} AS s "

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface
 from toolkit.entities.values import property_text
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.errors import InvalidInput
-from toolkit.jdbc.database import JdbcDatabase
 from toolkit.jdbc.dialect import Dialect, dialect
 from toolkit.jdbc.errors import CredentialMissing
-from toolkit.jdbc.gateway import JdbcGateway, spark_jars
 from toolkit.jdbc.port import Database, JdbcAccess, Secret
 from toolkit.variables import Variables
+
+if TYPE_CHECKING:
+    from toolkit.jdbc.gateway import JdbcGateway
 
 _MARIADB = "jdbc:mariadb:"
 _DRIVERS = {
@@ -38,6 +40,12 @@ def open_database(datasource: Datasource, variables: Variables, *, writes: bool 
         InvalidInput: it has no such interface, driver or password.
         DatabaseError: no Java can be started, or the credential provider cannot be read.
     """
+    try:
+        from toolkit.jdbc.database import JdbcDatabase  # noqa: PLC0415 - py4j comes with Spark, which is an extra
+        from toolkit.jdbc.gateway import JdbcGateway, spark_jars  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        message = f"{_about(datasource)} needs Spark's Python packages: pip install 'feedctl[spark]'"
+        raise InvalidInput(message) from error
     access = database_access(datasource, variables, writes=writes)
     credential = _credential(_interface(datasource, writes=writes), datasource)
     has_alias = credential is not None and credential.alias is not None

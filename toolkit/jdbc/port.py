@@ -68,7 +68,7 @@ class ServerInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class TableName:
+class RelationName:
     """Name of a table, part by part, in the database's own case; never more than identifiers."""
 
     parts: tuple[str, ...]
@@ -78,7 +78,7 @@ class TableName:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
+class TableColumn:
     """A column of a table.
 
     Attributes:
@@ -109,18 +109,18 @@ class TableDescription:
         unique_keys: columns of each unique constraint or unique index of plain columns, the primary key first.
     """
 
-    name: TableName
-    columns: tuple[Column, ...]
+    name: RelationName
+    columns: tuple[TableColumn, ...]
     primary_key: tuple[str, ...] = ()
     unique_keys: tuple[tuple[str, ...], ...] = ()
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> TableColumn | None:
         """Return a column by its exact name."""
         return next((each for each in self.columns if each.name == name), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Range:
+class ValueRange:
     """Rows by the value of a column: above or from `low`, up to or below `high`; None: no bound on that side.
 
     Rows without a value are outside.
@@ -142,13 +142,13 @@ class RowQuery:
         casts: by column, the type of the database that it is read as (`dialect`'s own text, never a user's).
     """
 
-    table: TableName
+    table: RelationName
     columns: tuple[str, ...]
-    ranges: tuple[Range, ...] = ()
+    ranges: tuple[ValueRange, ...] = ()
     casts: Mapping[str, str] = field(default_factory=dict)
 
 
-class Snapshot(Protocol):
+class DatabaseSnapshot(Protocol):
     """One consistent view of the database, read only, until its context ends.
 
     Attributes:
@@ -166,7 +166,7 @@ class Snapshot(Protocol):
     @property
     def init_statement(self) -> str | None: ...  # noqa: D102
 
-    def describe(self, table: TableName) -> TableDescription:
+    def describe(self, table: RelationName) -> TableDescription:
         """Return the definition of a table.
 
         Raises:
@@ -176,6 +176,15 @@ class Snapshot(Protocol):
 
     def count(self, rows: RowQuery) -> int:
         """Return the exact number of rows."""
+        ...
+
+    def changed(self, rows: RowQuery, checks: Mapping[str, str]) -> Mapping[str, int]:
+        """Return how many rows meet each condition, by column, without those that none meets.
+
+        Args:
+            rows: the rows.
+            checks: by column, the condition of `toolkit.jdbc.types` that its value would change.
+        """
         ...
 
     def estimate(self, rows: RowQuery) -> int | None:
@@ -212,7 +221,7 @@ class Session(Protocol):
         """Execute a statement and return the number of rows that it changed."""
         ...
 
-    def describe(self, table: TableName) -> TableDescription:
+    def describe(self, table: RelationName) -> TableDescription:
         """Return the definition of a table.
 
         Raises:
@@ -235,7 +244,7 @@ class Database(Protocol):
         """Return what the server says of itself and of the account."""
         ...
 
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
+    def snapshot(self) -> AbstractContextManager[DatabaseSnapshot]:
         """Take a snapshot, read only."""
         ...
 

@@ -14,7 +14,7 @@ from toolkit.entities import DatasourceType
 from toolkit.jdbc.dialect import dialect, parse_table_name
 from toolkit.jdbc.errors import NoSuchField, NoSuchRelation
 from toolkit.jdbc.gateway import JdbcGateway
-from toolkit.jdbc.port import Database, Range, RowQuery
+from toolkit.jdbc.port import Database, RowQuery, ValueRange
 
 HOSTILE = "a\"b`c; DROP TABLE t; -- ' \\ ü"
 
@@ -55,7 +55,7 @@ def test_names_are_never_more_than_identifiers(data: DataServer, database: Datab
     table, column = quoted(data, HOSTILE), quoted(data, f"{HOSTILE} c")
     data.run(f"CREATE TABLE {table} ({column} INT PRIMARY KEY); INSERT INTO {table} VALUES (1), (2), (3)")
     name = parse_table_name(f'"{HOSTILE.replace(chr(34), chr(34) * 2)}"')
-    rows = RowQuery(table=name, columns=(f"{HOSTILE} c",), ranges=(Range(column=f"{HOSTILE} c", low=2),))
+    rows = RowQuery(table=name, columns=(f"{HOSTILE} c",), ranges=(ValueRange(column=f"{HOSTILE} c", low=2),))
     with database.snapshot() as snapshot:
         assert [each.name for each in snapshot.describe(name).columns] == [f"{HOSTILE} c"]
         assert snapshot.count(rows) == 2
@@ -94,15 +94,15 @@ def test_other_sessions_share_a_snapshot_of_postgresql(postgres_data: PostgresDa
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (Range(column="id", low=2, high=4), [2, 3]),
-        (Range(column="id", low=2, high=4, includes_low=False, includes_high=True), [3, 4]),
-        (Range(column="id", low=None, high=1, includes_high=True), [0, 1]),
-        (Range(column="part", low=Decimal("2.5")), [2, 5, 8]),
-        (Range(column="name", low="n6", high="n6", includes_high=True), [6]),
+        (ValueRange(column="id", low=2, high=4), [2, 3]),
+        (ValueRange(column="id", low=2, high=4, includes_low=False, includes_high=True), [3, 4]),
+        (ValueRange(column="id", low=None, high=1, includes_high=True), [0, 1]),
+        (ValueRange(column="part", low=Decimal("2.5")), [2, 5, 8]),
+        (ValueRange(column="name", low="n6", high="n6", includes_high=True), [6]),
     ],
 )
 def test_ranges_include_or_exclude_their_ends(
-    data: DataServer, database: Database, limits: Range, expected: list[int]
+    data: DataServer, database: Database, limits: ValueRange, expected: list[int]
 ) -> None:
     numbers(data, 10)
     rows = RowQuery(table=parse_table_name("n"), columns=("id",), ranges=(limits,))
@@ -121,13 +121,13 @@ def test_ranges_of_time_are_moments_or_local_times(data: DataServer, database: D
     rows = RowQuery(
         table=parse_table_name("t"),
         columns=("at", "wall"),
-        ranges=(Range(column="at", low=at), Range(column="wall", low=wall)),
+        ranges=(ValueRange(column="at", low=at), ValueRange(column="wall", low=wall)),
     )
     with database.snapshot() as snapshot:
         assert snapshot.count(rows) == 1
         found = snapshot.bounds(rows, "wall")
         assert found == (wall, wall)
-        beyond = RowQuery(table=rows.table, columns=("at",), ranges=(Range(column="at", high=at),))
+        beyond = RowQuery(table=rows.table, columns=("at",), ranges=(ValueRange(column="at", high=at),))
         assert snapshot.count(beyond) == 0
 
 

@@ -61,7 +61,7 @@ WAIT = {
     vocabulary.ExtractType: "`clusters[].import`",
     vocabulary.MergePolicy: "`clusters[].import`",
     vocabulary.LoadType: "`clusters[].export`",
-    vocabulary.SchemaChange: "`clusters[].import`",
+    vocabulary.SchemaChangePolicy: "`clusters[].import`",
     vocabulary.ImportVerification: "`clusters[].import`",
 }
 """Closed sets of what no entrypoint does, with the words that the reference has for them."""

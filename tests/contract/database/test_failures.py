@@ -1,0 +1,128 @@
+"""Failures by what a person does about them, without the password."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from tests.contract.database.conftest import database_of
+from tests.databases.datasources import PASSWORD, VARIABLE, DataServer, PostgresData, variables
+from tests.databases.port import reserved_port
+from toolkit.entities import DatasourceType
+from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
+from toolkit.errors import FeedctlError
+from toolkit.jdbc.database import JdbcDatabase
+from toolkit.jdbc.dialect import dialect, parse_table_name
+from toolkit.jdbc.errors import (
+    ConstraintViolated,
+    CredentialMissing,
+    DatabaseUnreachable,
+    DriverMissing,
+    LoginRefused,
+    NoSuchField,
+    NoSuchRelation,
+    PermissionRefused,
+)
+from toolkit.jdbc.gateway import JdbcGateway
+from toolkit.jdbc.opening import database_access, open_database
+from toolkit.jdbc.port import Database, RowQuery
+
+
+def at(source: Datasource, endpoint: str) -> Datasource:
+    return replace(source, interfaces=DatasourceInterfaces(readonly=DatasourceInterface(endpoint=endpoint)))
+
+
+def failing(gateway: JdbcGateway, source: Datasource, password: str = PASSWORD) -> FeedctlError:
+    access = database_access(source, {**os.environ, VARIABLE: password})
+    with pytest.raises(FeedctlError) as raised:
+        JdbcDatabase(access, dialect(source.type), gateway).server()
+    assert password not in str(raised.value)
+    return raised.value
+
+
+def test_the_server_says_what_it_is_and_what_the_account_may_do(database: Database) -> None:
+    found = database.server()
+    assert found.product in {"PostgreSQL", "MariaDB"}
+    assert found.version[0].isdigit()
+    assert found.user.startswith("exchange")
+    assert any("create" in each for each in found.abilities)
+
+
+def test_a_wrong_password_is_refused_and_never_shown(data: DataServer, jdbc_gateway: JdbcGateway) -> None:
+    assert isinstance(failing(jdbc_gateway, data.datasource, "wr0ng-w0rd"), LoginRefused)
+
+
+def test_a_server_that_is_down_is_unreachable(data: DataServer, jdbc_gateway: JdbcGateway) -> None:
+    scheme = "postgresql" if data.datasource.type is DatasourceType.POSTGRES else "mariadb"
+    with reserved_port() as port:
+        url = f"jdbc:{scheme}://127.0.0.1:{port.getsockname()[1]}/x"
+        error = failing(jdbc_gateway, at(data.datasource, url))
+    assert isinstance(error, DatabaseUnreachable)
+    assert error.retriable
+
+
+def test_a_column_that_is_not_there_is_named(data: DataServer, database: Database) -> None:
+    data.run("CREATE TABLE t (id INT)")
+    with pytest.raises(NoSuchField, match="absent"), database.snapshot() as snapshot:
+        snapshot.bounds(RowQuery(table=parse_table_name("t"), columns=("id",)), "absent")
+
+
+def test_a_table_that_went_away_is_named(database: Database) -> None:
+    with pytest.raises(NoSuchRelation, match="absent"), database.snapshot() as snapshot:
+        snapshot.count(RowQuery(table=parse_table_name("absent"), columns=("id",)))
+
+
+def test_a_missing_permission_is_told_from_a_missing_table(
+    postgres_data: PostgresData, jdbc_gateway: JdbcGateway
+) -> None:
+    postgres_data.run("CREATE TABLE t (id INT); REVOKE ALL ON t FROM exchange")
+    database = database_of(postgres_data, jdbc_gateway)
+    with pytest.raises(PermissionRefused, match="permission denied"), database.snapshot() as snapshot:
+        snapshot.count(RowQuery(table=parse_table_name("t"), columns=("id",)))
+
+
+def test_a_snapshot_writes_nothing(data: DataServer, database: Database) -> None:
+    data.run("CREATE TABLE t (id INT)")
+    with database.snapshot() as snapshot, pytest.raises(FeedctlError):
+        snapshot.connection.execute("INSERT INTO t VALUES (1)")  # type: ignore[attr-defined] # the adapter's own
+
+
+def test_a_transaction_is_whole_or_nothing(data: DataServer, database: Database) -> None:
+    data.run("CREATE TABLE t (id INT PRIMARY KEY)")
+    with pytest.raises(ConstraintViolated), database.transaction() as session:  # noqa: PT012 - it ends by the second
+        session.execute("INSERT INTO t VALUES (?)", 1)
+        session.execute("INSERT INTO t VALUES (?)", 1)
+    with database.transaction() as session:
+        assert session.execute("INSERT INTO t VALUES (?)", 2) == 1
+    with database.transaction() as session:
+        assert list(session.query("SELECT id FROM t")) == [(2,)]
+
+
+def test_a_driver_that_is_not_there_is_named(data: DataServer) -> None:
+    source = replace(data.datasource, driver=Driver(class_="org.example.Driver", jars=("/no/such.jar",)))
+    database = open_database(source, variables())
+    with pytest.raises(DriverMissing, match=r"/no/such\.jar"):
+        database.server()
+    database.close()
+
+
+def test_a_password_that_is_nowhere_is_named(data: DataServer) -> None:
+    with pytest.raises(CredentialMissing, match=VARIABLE):
+        database_access(data.datasource, {})
+    with pytest.raises(CredentialMissing, match="/no/such"):
+        database_access(replace(data.datasource, credential=Credential(user="me", file="/no/such")), {})
+
+
+def test_the_process_of_the_driver_has_no_password(postgres_data: PostgresData) -> None:
+    database = open_database(postgres_data.datasource, variables())
+    try:
+        database.server()
+        process = database._gateway._process  # type: ignore[attr-defined]  # noqa: SLF001 - only the test looks there
+        for name in ("cmdline", "environ"):
+            with open(f"/proc/{process.pid}/{name}", "rb") as file:  # noqa: PTH123
+                assert PASSWORD.encode() not in file.read()
+    finally:
+        database.close()
+    assert process.poll() is not None
