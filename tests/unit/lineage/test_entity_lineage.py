@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.unit.entities.config_repo import repository
+from tests.unit.entities.config_repo import DATASOURCE, repository
 from toolkit.entities import UnknownName
 from toolkit.lineage.entity_lineage import difference, entity_graph, neighbourhood, start_of
 from toolkit.lineage.graph import LineageGraph, VertexKind
@@ -39,6 +39,7 @@ TABLE = 'table: "catalog:web:totals#ds=${YEAR}-${MONTH}-${DAY}"'
 SHOP: dict[str, str | None] = {
     "clusters/primary.yaml": CLUSTER.format("primary"),
     "clusters/backup.yaml": CLUSTER.format("backup"),
+    "datasources/shop.yaml": DATASOURCE.replace("}}", '}, write: {endpoint: "jdbc:postgresql://db/shop"}}'),
     "feeds/clicks.yaml": feed("clicks", COPIED, "owner: web\ntags: {class: pii}\ngroups: [bi]\nexternal: true\n"),
     "feeds/orders.yaml": feed("orders", f"{{name: primary, {LONG}, {IMPORT}}}"),
     "feeds/totals.yaml": feed("totals", f"{{name: primary, {LONG}, {EXPORT}}}", place=TABLE),
