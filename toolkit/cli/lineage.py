@@ -150,7 +150,7 @@ def show_impact(
     repo: RepoFlags,
 ) -> None:
     """Print the instances that were made from a bad one, what is still there, and the commands that make it again."""
-    from toolkit.lineage.impact import impact
+    from toolkit.lineage.impact import commands_of, impact
     from toolkit.rendering.lineage import impact_document, write_impact
 
     with repo.opened(writing=False) as (ledger, repository):
@@ -159,11 +159,13 @@ def show_impact(
     cut = sum(len(each.graph.cut_at) for each in found)
     if cut:
         say(f"feedctl: cut at --limit {limit}: {cut} vertices have further edges; more than this was made from it")
+    if any(command[1] == "instance" for each in found for command in each.needs):
+        say("feedctl: `feedctl instance rerun` orders a copy: have it made before the commands after it are run")
     match form:
         case ImpactFormat.JSON:
             print_json({"impacts": [impact_document(each) for each in found]})
         case ImpactFormat.COMMANDS:
-            write_lines(dict.fromkeys(shlex.join(command) for each in found for command in each.commands))
+            write_lines(shlex.join(each) for each in commands_of(found))
         case ImpactFormat.TEXT:
             for each in found:
                 write_impact(each, sys.stdout)

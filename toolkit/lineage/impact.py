@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 
 from toolkit.entities import Repository
 from toolkit.ledger.database import Transaction
@@ -47,14 +47,19 @@ class Impact:
     Attributes:
         start: the instance.
         affected: what was made from it, in an order in which it can be made again.
-        commands: backfills of what is still there and of what that is made from, in the same order.
+        needs: backfills of what is still there and of what that is made from, each with those that come before it.
         graph: the runs and instances downstream; its `cut_at` says where it is not complete.
     """
 
     start: InstanceId
     affected: tuple[AffectedInstance, ...]
-    commands: tuple[Command, ...]
+    needs: Mapping[Command, frozenset[Command]]
     graph: LineageGraph
+
+    @property
+    def commands(self) -> list[Command]:
+        """Commands that make again what is still there, in an order in which each reads what those before it made."""
+        return commands_of([self])
 
 
 def impact(
@@ -69,9 +74,39 @@ def impact(
     order = [each for each in TopologicalSorter(before).static_order() if each not in begun]
     affected = tuple(_affected(graph, order, before))
     needed = _needed(order, before, {each.instance.vertex_id for each in affected if each.is_there})
-    vertices = (graph.vertices[each] for each in order if each in needed)
-    last = {_command(each): None for each in reversed([*vertices]) if each.kind is VertexKind.RUN}
-    return Impact(start=start, affected=affected, commands=tuple(reversed(last)), graph=graph)
+    return Impact(start=start, affected=affected, needs=_needs(graph, needed - begun), graph=graph)
+
+
+def commands_of(impacts: Iterable[Impact]) -> list[Command]:
+    """Return the commands of the impacts of several instances, each once, in an order that is right for all."""
+    needs: dict[Command, set[Command]] = {}
+    for each in impacts:
+        for command, earlier in each.needs.items():
+            needs.setdefault(command, set()).update(earlier)
+    while True:
+        try:
+            return list(TopologicalSorter({each: sorted(needs[each]) for each in sorted(needs)}).static_order())
+        except CycleError as error:  # two processes have read from each other, one before the entities changed
+            first, second = error.args[1][:2]
+            needs[second].discard(first)
+
+
+def _needs(graph: LineageGraph, needed: set[str]) -> Mapping[Command, frozenset[Command]]:
+    """Return the command of each run with those that write what it reads, whichever version that was then."""
+    runs = {each: _command(graph.vertices[each]) for each in needed if graph.vertices[each].kind is VertexKind.RUN}
+    writers: dict[InstanceId, set[Command]] = {}
+    for edge in graph.edges:
+        if edge.source in runs:
+            writers.setdefault(_instance(graph.vertices[edge.target]), set()).add(runs[edge.source])
+    needs: dict[Command, set[Command]] = {each: set() for each in runs.values()}
+    for edge in graph.edges:
+        if edge.target in runs:
+            needs[runs[edge.target]] |= writers.get(_instance(graph.vertices[edge.source]), set())
+    return {each: frozenset(earlier - {each}) for each, earlier in needs.items()}
+
+
+def _instance(vertex: Vertex) -> InstanceId:
+    return InstanceId(feed=vertex.name, cluster=vertex.facts["cluster"], key=vertex.facts["instance_key"])
 
 
 def _affected(graph: LineageGraph, order: list[str], before: Mapping[str, set[str]]) -> Iterator[AffectedInstance]:
@@ -80,7 +115,7 @@ def _affected(graph: LineageGraph, order: list[str], before: Mapping[str, set[st
     for each in order:
         vertex = graph.vertices[each]
         if vertex.kind is VertexKind.INSTANCE:
-            name = InstanceId(feed=vertex.name, cluster=vertex.facts["cluster"], key=vertex.facts["instance_key"])
+            name = _instance(vertex)
             versions[name] = [*versions.pop(name, []), each]
     for name, found in versions.items():
         newest = name.vertex_id if name.vertex_id in found else found[-1]
