@@ -1,7 +1,8 @@
 """Removal of old runs from the ledger, with what hangs on them; what is still there keeps all that it came from.
 
 Of a process, a copy, an import and an export, the first attempt at an instance stays, since it says that there was one,
-the last success, and all after it. Of other actions the last success on each cluster stays.
+the first that began and the first success, which SLAs are about, the last success, and all after it. Of other actions
+the last success on each cluster stays.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ HANGING = (item, run_counter, input_fingerprint, lineage_edge, lineage_run_query
 _BATCH = 500
 _NEWEST = 0
 _SUCCEEDED = RunStatus.SUCCEEDED
+_OF_SLA = (_SUCCEEDED, RunStatus.SKIPPED)
+"""Ends of which the first at an instance stays: an SLA is met by it."""
 _OF_INSTANCES = (LifeCycle.EXECUTION, LifeCycle.REPLICATION, LifeCycle.IMPORT, LifeCycle.EXPORT)
 
 
@@ -86,8 +89,14 @@ def _old_runs(tx: Transaction, before: datetime, below: int | None) -> list[int]
     same_key = sa.and_(*(later.c[name] == run.c[name] for name in RUN_KEY))
     same_subject = sa.and_(*(later.c[name] == run.c[name] for name in RUN_KEY if name != "instance_key"))
     is_of_instance = run.c.life_cycle.in_(_OF_INSTANCES)
+    earlier = run.alias("earlier")
+    is_before = sa.and_(*(earlier.c[name] == run.c[name] for name in RUN_KEY), earlier.c.run_id < run.c.run_id)
+    has_begun_before = run.c.started_at.is_(None) | sa.exists().where(is_before, earlier.c.started_at.is_not(None))
+    has_ended_so = run.c.status.not_in(_OF_SLA) | sa.exists().where(is_before, earlier.c.status == run.c.status)
     is_followed = sa.or_(
-        is_of_instance & (run.c.attempt > 1) & sa.exists().where(same_key, follows),
+        sa.and_(
+            is_of_instance, run.c.attempt > 1, has_begun_before, has_ended_so, sa.exists().where(same_key, follows)
+        ),
         ~is_of_instance & sa.exists().where(same_subject, follows),
     )
     where = (run.c.run_id < below, run.c.status.in_(OVER), run.c.ended_at < before, is_followed, *_unused())

@@ -85,6 +85,21 @@ def test_of_an_instance_the_first_attempt_the_last_success_and_all_after_it_stay
     assert second.run_id not in history.ledger.read(lambda tx: set(tx.execute(sa.select(hanging.c.run_id)).scalars()))
 
 
+def killed(history: History) -> int:
+    job = history.begin("p", 0)
+    history.kill(job)
+    return job.run_id
+
+
+def test_what_slas_are_decided_by_stays(history: History) -> None:
+    first, began, third = (killed(history) for _ in range(3))
+    waited = sa.update(run).where(run.c.run_id == first).values(started_at=None)
+    history.ledger.write(lambda tx: tx.execute(waited))
+    runs = [history.work("p", 0, [], []) for _ in range(3)]
+    assert pruned(history).runs == frozenset({third, runs[1]})
+    assert left(history) == {first, began, runs[0], runs[2]}
+
+
 def test_a_version_stays_while_what_was_made_from_it_stays(history: History) -> None:
     history.work("p", 0, [A], [B])
     read, unread = history.work("p", 0, [A], [B]), history.work("p", 0, [A], [B])
