@@ -110,13 +110,13 @@ def storable(text: str) -> str:
     return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
-def record(tx: Transaction, statements: Sequence[StatementLineage], run_id: int | None = None, step: str = "") -> None:
+def record(tx: Transaction, statements: Sequence[StatementLineage], run_id: int, step: str = "") -> None:
     """Keep the lineage of statements; what is known already is not written again.
 
     Args:
         tx: of the ledger.
         statements: whose relations are kept; one without any is not.
-        run_id: that executed them; None: no run of feedctl did.
+        run_id: that executed them.
         step: of its process.
     """
     known = {each.digest: each for each in statements if each.relations}
@@ -131,9 +131,8 @@ def record(tx: Transaction, statements: Sequence[StatementLineage], run_id: int 
     )
     _insert(tx, lineage_node, [_node_row(nodes[node_id]) for node_id in sorted(nodes)])
     _insert(tx, lineage_relation, [_relation_row(digest, each) for digest, each in relations])
-    if run_id is not None:
-        rows = [{"run_id": run_id, "step": step[:120], "query_digest": each} for each in sorted(known)]
-        _insert(tx, lineage_run_query, rows)
+    rows = [{"run_id": run_id, "step": step[:120], "query_digest": each} for each in sorted(known)]
+    _insert(tx, lineage_run_query, rows)
 
 
 def nodes_of(tx: Transaction, table: str, column: str = "") -> list[LineageNode]:
@@ -182,7 +181,7 @@ def relations_at(tx: Transaction, nodes: Collection[LineageNode], *, up: bool) -
 
 
 def _superseded(tx: Transaction, digests: Collection[str]) -> set[str]:
-    """Return the queries whose step has run later without them."""
+    """Return the queries whose step has run later without them, also those whose runs were pruned since."""
     own, later, later_run = lineage_run_query, lineage_run_query.alias("later"), run.alias("later_run")
     last = sa.select(own.c.query_digest, own.c.step, sa.func.max(own.c.run_id).label("run_id"))
     found: set[str] = set()
@@ -196,8 +195,7 @@ def _superseded(tx: Transaction, digests: Collection[str]) -> set[str]:
             later.c.step == newest.c.step,
         )
         rows = tx.execute(sa.select(newest.c.query_digest, has_later).join(run, run.c.run_id == newest.c.run_id)).all()
-        live = {digest for digest, is_old in rows if not is_old}
-        found |= {digest for digest, is_old in rows if is_old and digest not in live}
+        found |= set(chunk) - {digest for digest, is_old in rows if not is_old}
     return found
 
 

@@ -41,7 +41,7 @@ def run_of(ledger: Ledger, entity: str = "p", instance: str = "2026-03-20T12:00Z
 def recorded(ledger: Ledger, sql: str, run: Run | None = None, step: str = "s") -> tuple[StatementLineage, ...]:
     """Record the statements of a step."""
     found = statement_lineage(sql, SCHEMAS)
-    run_id = None if run is None else run.run_id
+    run_id = (run or run_of(ledger)).run_id
     ledger.write(lambda tx: column_lineage.record(tx, found, run_id, step))
     return found
 
@@ -123,7 +123,14 @@ def test_a_column_that_no_statement_has_is_an_error_that_says_what_was_expected(
 def test_a_path_feed_and_names_with_dots_are_found(ledger: Ledger) -> None:
     nodes = [LineageNode(table="clicks", column="url"), LineageNode(table="/a.b/c", column="k")]
     relation = column_lineage.ColumnRelation(source=nodes[0], target=nodes[1], kind=column_lineage.DIRECT)
-    ledger.write(lambda tx: column_lineage.record(tx, [StatementLineage.of("DECLARED", "", [relation])]))
+    run_id = run_of(ledger).run_id
+    ledger.write(lambda tx: column_lineage.record(tx, [StatementLineage.of("DECLARED", "", [relation])], run_id))
 
     assert set(graph_of(ledger, "clicks.url").vertices) >= {"column:clicks.url", "column:/a.b/c.k"}
     assert set(graph_of(ledger, "/a.b/c.k", down=False).vertices) >= {"column:clicks.url"}
+
+
+def test_a_query_whose_runs_were_pruned_is_an_old_one(ledger: Ledger) -> None:
+    recorded(ledger, TOP)
+    ledger.write(lambda tx: tx.execute(lineage_run_query.delete()))
+    assert set(graph_of(ledger, "default.top.a").vertices) == {"column:default.top.a", "table:default.top"}

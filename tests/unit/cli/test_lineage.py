@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.ledger.samples import begun, key
 from tests.unit.cli.running import Feedctl
 from tests.unit.config_source.checkouts import git
 from toolkit.cli import lineage_graph
@@ -120,7 +121,8 @@ def test_a_column_is_shown_with_what_it_is_computed_from(feedctl: Feedctl, cli_l
         kind=LineageRelationKind.AGGREGATE,
     )
     statement = StatementLineage.of("INSERT", "INSERT INTO web.sums SELECT SUM(amount) total FROM web.raw", [relation])
-    cli_ledger.write(lambda tx: record(tx, [statement]))
+    executed = begun(cli_ledger, key("2026-03-20T05:00Z"))
+    cli_ledger.write(lambda tx: record(tx, [statement], executed.run_id))
     ran = feedctl("lineage", "column", "web.SUMS.total", "--up", "--depth", "1")
     assert ran.code == 0
     lines = [line.partition(" (")[0] for line in ran.out.splitlines()]

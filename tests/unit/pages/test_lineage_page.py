@@ -6,6 +6,7 @@ import itertools
 import re
 from pathlib import Path
 
+from tests.contract.ledger.samples import begun, key
 from tests.unit.management.runs import execution
 from tests.unit.pages.test_build import built
 from toolkit.ledger.column_lineage import ColumnRelation, LineageNode, StatementLineage, record
@@ -70,7 +71,9 @@ def test_a_table_has_a_page_with_the_columns_that_its_own_are_made_from(sqlite_l
         kind=LineageRelationKind.CONDITION,
     )
     relations = [ColumnRelation(source=source, target=target, kind=LineageRelationKind.AGGREGATE), where]
-    sqlite_ledger.write(lambda tx: record(tx, [StatementLineage.of("spark_sql", "select", relations)]))
+    executed = begun(sqlite_ledger, key("2026-03-20T05:00Z"))
+    statement = StatementLineage.of("spark_sql", "select", relations)
+    sqlite_ledger.write(lambda tx: record(tx, [statement], executed.run_id))
     out = pages(sqlite_ledger, tmp_path / "pages")
     assert ("raw.orders.amount", "aggregate", "mart.sales.total") in drawn(out / "tables/mart.sales.html")
     assert ("raw.orders.day", "condition", "mart.sales") in drawn(out / "tables/mart.sales.html")
