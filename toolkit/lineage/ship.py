@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,7 +127,7 @@ def _receiver(
 ) -> Iterator[Callable[[bytes], object]]:
     if settings.transport is LineageTransport.FILE:
         with opened(sent_file(spool), os.O_WRONLY | os.O_APPEND) as descriptor:
-            yield lambda line: os.write(descriptor, line + b"\n")
+            yield partial(_write, descriptor)
     elif settings.transport is LineageTransport.CONSOLE:
         yield lambda line: sys.stderr.write(f"{line.decode(errors='replace')}\n")
     else:
@@ -144,6 +145,14 @@ def _receiver(
                     raise ChannelUnavailable(why=f"the environment variable {settings.credential.env} is not set")
                 session.headers["Authorization"] = f"Bearer {key}"
             yield lambda line: _post(session, url, line, (left(_CONNECT_SECONDS), left(_ANSWER_SECONDS)))
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    """Append a line; of one that a full disk cuts nothing stays, since it is sent again."""
+    before = os.fstat(descriptor).st_size
+    if os.write(descriptor, line + b"\n") <= len(line):
+        os.ftruncate(descriptor, before)
+        raise ChannelUnavailable(why="the disk is full")
 
 
 def sent_file(spool: Spool) -> Path:

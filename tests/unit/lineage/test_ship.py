@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -133,3 +134,16 @@ def test_a_file_gets_a_line_for_each_event_and_standard_error_too(
     ship_beside(spool, OpenLineageSettings(transport=LineageTransport.CONSOLE), (), {})
     assert capsys.readouterr().err == '{"n": 3}\n'
     assert sent_file(spool).read_text().splitlines() == lines
+
+
+def test_a_full_disk_leaves_no_part_of_an_event_in_the_file(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def short_write(descriptor: int, data: bytes) -> int:
+        return write(descriptor, data[:-3] if b"1" in data else data)
+
+    write, settings = os.write, OpenLineageSettings(transport=LineageTransport.FILE)
+    with monkeypatch.context() as full:
+        full.setattr(os, "write", short_write)
+        assert ship(spool, settings, (), {}) == Shipped(sent=1, failure="the disk is full")
+    assert sent_file(spool).read_text() == '{"n": 0}\n'
+    assert ship(spool, settings, (), {}).sent == 2
+    assert sent_file(spool).read_text().splitlines() == ['{"n": 0}', '{"n": 1}', '{"n": 2}']
