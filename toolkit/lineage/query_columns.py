@@ -21,6 +21,11 @@ NOTHING: Refs = frozenset()
 _ORDER = (LineageRelationKind.DIRECT, LineageRelationKind.AGGREGATE, LineageRelationKind.CONDITION)
 _MOST_FUNCTION = 200
 """Characters of a function's text."""
+_CONSTANTS = (
+    *(exp.Literal, exp.RawString, exp.National, exp.UnicodeString, exp.HexString, exp.BitString, exp.ByteString),
+    exp.JSONPath,
+)
+"""What a function's text does not keep: a property, such as a password, may be in it."""
 
 
 class UnknownLineage(Exception):  # noqa: N818 - a result for the caller, not a fault
@@ -280,6 +285,6 @@ def _function(expression: exp.Expr) -> Refs:
     """Return the function that makes a value of no column; texts and numbers in it are left out."""
     bare = expression.unalias().copy()
     bare.set("alias", None)
-    bare = bare.transform(lambda each: exp.Placeholder() if isinstance(each, exp.Literal) else each)
+    bare = bare.transform(lambda each: exp.Placeholder() if isinstance(each, _CONSTANTS) else each)
     kind = LineageRelationKind.AGGREGATE if bare.find(exp.AggFunc) else LineageRelationKind.DIRECT
     return frozenset({(LineageNode(function=bare.sql("spark")[:_MOST_FUNCTION]), kind)})

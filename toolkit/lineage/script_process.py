@@ -34,10 +34,11 @@ def script_lineage(
         timeout: seconds.
     """
     given = {"statements": statements, "schemas": asdict(schemas)}
+    # -P: others may write to the working directory, whose modules are not loaded
     environment = {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     try:
         done = subprocess.run(  # noqa: S603 - this interpreter, and a module of ours
-            [sys.executable, "-X", "utf8", "-m", __name__],
+            [sys.executable, "-P", "-X", "utf8", "-m", __name__],
             input=json.dumps(given).encode("utf-8", "surrogatepass"),
             env=environment,
             stdout=subprocess.PIPE,

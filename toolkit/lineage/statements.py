@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import SqlglotError, TokenError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope
 from sqlglot.schema import MappingSchema
@@ -81,6 +81,8 @@ class ScriptReader:
             parsed = sqlglot.parse_one(_DIRECTORY_FORMAT.sub(r"\1", text), read="spark")
             kind = parsed.key.upper()
             found = _Statement(script=self).relations(parsed)
+        except TokenError:  # its message has a part of the statement, and so the texts of properties
+            return StatementLineage.of(kind, kept, unknown="a text or name in it has no end")
         except (SqlglotError, UnknownLineage) as error:
             return StatementLineage.of(kind, kept, unknown=_first_line(error))
         except RecursionError:

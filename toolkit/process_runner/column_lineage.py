@@ -111,7 +111,11 @@ class StepColumns:
         except (OSError, BadJson) as error:
             why = f"the file of {LINEAGE} is not used: {error}"
             return (column_lineage.StatementLineage.of("DECLARED", "", unknown=why),)
-        read = script_lineage([(each, each) for each in queries], schemas, _PATIENCE) if queries else ()
+        read = (
+            script_lineage([(each, sql_text.without_texts(each)) for each in queries], schemas, _PATIENCE)
+            if queries
+            else ()
+        )
         return (*found, *read)
 
     def _schemas(self) -> Schemas:

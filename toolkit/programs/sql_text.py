@@ -69,6 +69,12 @@ def statements(script: str, properties: Mapping[str, str]) -> tuple[Statement, .
     return tuple(_Reader(script, properties).statements())
 
 
+def without_texts(sql: str) -> str:
+    """Return SQL whose texts and comments are left out: a password may be in them."""
+    kept = {"comment": " ", "block": " ", **dict.fromkeys(("single", "double", "raw", "dollar"), "'?'")}
+    return "".join(kept.get(kind, token[0]) for kind, token in sql_tokens(sql))
+
+
 class _Reader:
     def __init__(self, script: str, properties: Mapping[str, str]) -> None:
         self._script, self._properties = script, properties

@@ -105,3 +105,9 @@ def test_what_is_no_declaration_is_refused(text: bytes) -> None:
             declared_lineage(text, SCHEMAS)
     else:
         assert declared_lineage(text, SCHEMAS) == ([], [])
+
+
+def test_an_error_about_a_declaration_has_no_text_of_it() -> None:
+    with pytest.raises(BadJson, match="at queries: what is there is not of type") as error:
+        declared_lineage(b'{"queries": "SELECT \'hunter2\'"}', SCHEMAS)
+    assert "hunter2" not in str(error.value)

@@ -10,7 +10,8 @@ import yaml
 
 from toolkit.ledger.vocabulary import LineageRelationKind
 from toolkit.lineage.columns import Schemas
-from toolkit.lineage.statements import MOST_SQL, statement_lineage
+from toolkit.lineage.script_process import script_lineage
+from toolkit.lineage.statements import MOST_SQL, ScriptReader, statement_lineage
 
 if TYPE_CHECKING:
     from toolkit.ledger.column_lineage import LineageNode, StatementLineage
@@ -102,3 +103,31 @@ def test_a_path_belongs_to_the_feed_at_or_above_it_and_not_to_one_with_a_longer_
         "/data/clicks2": "/data/clicks2",
         "/": "",
     }
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["'hunter2'", '"hunter2"', "r'hunter2'", "N'hunter2'", "x'687532'", "get_json_object('{}', '$.hunter2')"],
+)
+def test_no_text_of_a_statement_is_part_of_a_function(value: str) -> None:
+    (found,) = statement_lineage(
+        "CREATE TABLE made AS SELECT concat(now(), VALUE) AS z".replace("VALUE", value), SCHEMAS
+    )
+    functions = [each.source.function for each in found.relations if each.source.function]
+    assert functions
+    assert not [each for each in functions if "hunter2" in each or "687532" in each]
+
+
+def test_no_text_of_a_statement_that_cannot_be_read_is_told() -> None:
+    found = ScriptReader(schemas=SCHEMAS).read("INSERT INTO t SELECT 'hunter2", "source")
+    assert found is not None
+    assert found.unknown == "a text or name in it has no end"
+
+
+def test_a_script_is_read_without_modules_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sqlglot.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    (found,) = script_lineage([("INSERT INTO o SELECT a, b FROM t", "source")], SCHEMAS, 60)
+    assert (found.text, found.unknown) == ("source", "")

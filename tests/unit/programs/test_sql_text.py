@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolkit.programs.sql_text import UnusableSql, statements
+from toolkit.programs.sql_text import UnusableSql, statements, without_texts
 from toolkit.programs.substitution import UnknownProperty
 
 NASTY = st.text(st.sampled_from("ab'\"`\\;-/*\n\r\t\0${}%u0 é\u2028\U0001f600")) | st.text(
@@ -133,3 +133,8 @@ def test_a_compound_statement_goes_on_to_the_end_of_the_script(first: str) -> No
     _, last = texts(script, v="a'")
 
     assert last.endswith("DECLARE x INT; SELECT 'a\\''; END;")
+
+
+def test_a_statement_without_texts_has_neither_texts_nor_comments() -> None:
+    sql = "INSERT INTO `a b` /* hunter2 */ SELECT c, 'hunter2', \"hunter2\", r'hunter2' FROM d -- hunter2"
+    assert without_texts(sql) == "INSERT INTO `a b`   SELECT c, '?', '?', '?' FROM d  "
