@@ -28,7 +28,9 @@ JavaObject: TypeAlias = Any
 CONNECT_SECONDS = 20
 """So long a server may take to accept a connection and its login."""
 CALL_SECONDS = 60.0
-"""So long a statement about definitions may take; a copy, count or merge has no such limit."""
+"""So long a server may be silent about definitions."""
+STATEMENT_SECONDS = 3600.0
+"""So long it may be silent while it counts or merges; then it hangs, and the connection is given up."""
 
 _OPTIONS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "KRB5_CONFIG", "KRB5CCNAME", "HADOOP_CONF_DIR")
@@ -150,13 +152,13 @@ class JdbcConnection:
         except Py4JError as error:
             raise failure(self._access, error) from error
 
-    def query(self, statement: str, *values: Value, seconds: float = 0.0) -> list[Row]:
+    def query(self, statement: str, *values: Value, seconds: float = STATEMENT_SECONDS) -> list[Row]:
         """Return all rows.
 
         Args:
             statement: with a ``?`` for each value.
             values: the parameters.
-            seconds: how long the server may be silent; 0: for ever.
+            seconds: how long the server may be silent.
 
         Raises:
             FeedctlError: one of `toolkit.jdbc.errors`.
@@ -170,7 +172,7 @@ class JdbcConnection:
         except Py4JError as error:
             raise failure(self._access, error) from error
 
-    def execute(self, statement: str, *values: Value, seconds: float = 0.0) -> int:
+    def execute(self, statement: str, *values: Value, seconds: float = STATEMENT_SECONDS) -> int:
         """Execute a statement and return the number of rows that it changed; the rest is as in `query`."""
         try:
             prepared = self._prepared(statement, values, seconds)

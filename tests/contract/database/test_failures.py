@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.contract.database.conftest import database_of
 from tests.databases.datasources import PASSWORD, VARIABLE, DataServer, PostgresData, variables
 from tests.databases.port import reserved_port
+from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.doctor import DoctorOptions, diagnose
+from toolkit.clock import SystemClock
+from toolkit.doctor.findings import CheckStatus
 from toolkit.entities import DatasourceType
 from toolkit.entities.datasource import Credential, Datasource, DatasourceInterface, DatasourceInterfaces, Driver
 from toolkit.errors import FeedctlError
+from toolkit.jdbc import gateway
 from toolkit.jdbc.database import JdbcDatabase
 from toolkit.jdbc.dialect import dialect, parse_table_name
 from toolkit.jdbc.errors import (
     ConstraintViolated,
     CredentialMissing,
+    DatabaseTimeout,
     DatabaseUnreachable,
     DriverMissing,
     LoginRefused,
@@ -28,16 +37,17 @@ from toolkit.jdbc.errors import (
 from toolkit.jdbc.gateway import JdbcGateway
 from toolkit.jdbc.opening import database_access, open_database
 from toolkit.jdbc.port import Database, RowQuery
+from toolkit.rendering.doctor import write_findings
 
 
 def at(source: Datasource, endpoint: str) -> Datasource:
     return replace(source, interfaces=DatasourceInterfaces(readonly=DatasourceInterface(endpoint=endpoint)))
 
 
-def failing(gateway: JdbcGateway, source: Datasource, password: str = PASSWORD) -> FeedctlError:
+def failing(java: JdbcGateway, source: Datasource, password: str = PASSWORD) -> FeedctlError:
     access = database_access(source, {**os.environ, VARIABLE: password})
     with pytest.raises(FeedctlError) as raised:
-        JdbcDatabase(access, dialect(source.type), gateway).server()
+        JdbcDatabase(access, dialect(source.type), java).server()
     assert password not in str(raised.value)
     return raised.value
 
@@ -61,6 +71,25 @@ def test_a_server_that_is_down_is_unreachable(data: DataServer, jdbc_gateway: Jd
         error = failing(jdbc_gateway, at(data.datasource, url))
     assert isinstance(error, DatabaseUnreachable)
     assert error.retriable
+
+
+def test_a_server_that_hangs_is_given_up(
+    data: DataServer, jdbc_gateway: JdbcGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway, "CONNECT_SECONDS", 2)
+    scheme = "postgresql" if data.datasource.type is DatasourceType.POSTGRES else "mariadb"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"jdbc:{scheme}://127.0.0.1:{silent.getsockname()[1]}/x"
+        assert isinstance(failing(jdbc_gateway, at(data.datasource, url)), DatabaseUnreachable)
+
+
+def test_a_statement_that_takes_too_long_is_given_up(data: DataServer, jdbc_gateway: JdbcGateway) -> None:
+    access = database_access(data.datasource, variables())
+    connection = jdbc_gateway.connect(access)
+    sleep = "pg_sleep(30)" if data.datasource.type is DatasourceType.POSTGRES else "SLEEP(30)"
+    with pytest.raises(DatabaseTimeout, match="did not answer in time"):
+        connection.query(f"SELECT {sleep}", seconds=1)
+    connection.close()
 
 
 def test_a_column_that_is_not_there_is_named(data: DataServer, database: Database) -> None:
@@ -126,3 +155,36 @@ def test_the_process_of_the_driver_has_no_password(postgres_data: PostgresData) 
     finally:
         database.close()
     assert process.poll() is not None
+
+
+@pytest.mark.parametrize(("password", "status"), [(PASSWORD, "ok"), ("wr0ng-w0rd", "failed")])
+def test_doctor_shows_the_server_or_what_keeps_from_it(
+    data: DataServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], password: str, status: str
+) -> None:
+    source = data.datasource
+    assert source.interfaces.readonly is not None
+    assert source.driver is not None
+    write_datasource(tmp_path, source.name, source.type, source.interfaces.readonly.endpoint, source.driver)
+    found = diagnose(
+        DoctorOptions(
+            datasource=source.name,
+            repo=RepoRequest(config_repo=str(tmp_path), variables={**os.environ, VARIABLE: password}),
+        ),
+        SystemClock().now(),
+    )
+    write_findings(found, sys.stdout)
+    shown = capsys.readouterr().out
+    assert password not in shown
+    assert {each.about for each in found} == {"config", f"datasource {source.name}"}
+    assert {each.finding.status for each in found if each.name == "readonly"} == {CheckStatus(status)}
+    assert ("user and credential" in shown) is (status == "failed")
+
+
+def write_datasource(repo: Path, name: str, kind: DatasourceType, endpoint: str, driver: Driver) -> None:
+    (repo / "datasources").mkdir()
+    (repo / "repo.yaml").write_text("name: shop\n")
+    (repo / "datasources" / f"{name}.yaml").write_text(
+        f"kind: datasource\nname: {name}\ntype: {kind}\ninterfaces: {{readonly: {{endpoint: '{endpoint}'}}}}\n"
+        f"credential: {{user: exchange, env: {VARIABLE}}}\n"
+        f"driver: {{class: {driver.class_}, jars: ['{driver.jars[0]}']}}\n"
+    )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from toolkit.entities import ClusterRole, Feed, Input, Kind, Process, Repository
+from toolkit.entities import ClusterRole, ExtractType, Feed, Input, Kind, Process, Repository
 from toolkit.entities.source_files import entity_kind
 from toolkit.linter.durations import longest
 from toolkit.linter.findings import Hit, Severity
@@ -211,7 +211,25 @@ def _is_copied(feed: Feed, cluster: str, made_on: frozenset[str]) -> bool:
     return any(each.type is ClusterRole.SOURCE and each.name in made_on for each in feed.clusters)
 
 
+def merge_without_full(context: LintContext) -> Iterator[Hit]:
+    """Yield merged imports of tables that no feed imports in full, so that rows deleted there stay here."""
+    feeds = [feed for _, feed in sorted(context.repository.feeds.items())]
+    places = [(feed, index, each.import_) for feed in feeds for index, each in enumerate(feed.clusters)]
+    sources = [(feed, index, found.source) for feed, index, found in places if found is not None]
+    full = {(each.name, each.table_name) for _, _, each in sources if each.extract.type is ExtractType.FULL}
+    for feed, index, each in sources:
+        if each.extract.is_merge and (each.name, each.table_name) not in full:
+            yield Hit(
+                subject=feed.name,
+                pointer=("clusters", index, "import", "source", "extract"),
+                message=f"changed rows of {each.table_name} are merged, and no feed imports the table in full: rows that "
+                "are deleted there stay here",
+                hint="add a feed that imports the table in full, or ignore this rule where no row is ever deleted",
+            )
+
+
 CHECKS: Mapping[str, Check] = {
+    "merge-without-full": merge_without_full,
     "feed-without-producer": feed_without_producer,
     "feed-without-consumer": feed_without_consumer,
     "external-but-produced": external_but_produced,
