@@ -16,12 +16,15 @@ from toolkit.ledger.vocabulary import LineageRelationKind
 from toolkit.lineage.columns import Schemas
 
 _AGGREGATION = "AGGREGATION"
+_FAILED = ("FAIL", "ABORT")
 _Dataset = tuple[str, str]
 """Namespace and name."""
 
 
 def declared_lineage(data: bytes, schemas: Schemas) -> tuple[list[StatementLineage], list[str]]:
     """Return the lineage of a declaration, or of the events of OpenLineage in a file, one a line.
+
+    Events of a run that failed are left out: a program may catch the error of a statement, and go on.
 
     Returns:
         The lineage of columns, and the statements of SQL whose lineage is to be read.
@@ -35,7 +38,9 @@ def declared_lineage(data: bytes, schemas: Schemas) -> tuple[list[StatementLinea
         documents = [parse_json(line) for line in data.splitlines() if line.strip()]
     if not all(isinstance(each, dict) and ("eventTime" in each or "eventType" in each) for each in documents):
         return _declared(documents, schemas)
-    statements = [_of_event(each, schemas) for each in documents if isinstance(each, dict)]
+    events = [each for each in documents if isinstance(each, dict)]
+    failed = {_run_of(each) for each in events if each.get("eventType") in _FAILED} - {None}
+    statements = [_of_event(each, schemas) for each in events if _run_of(each) not in failed]
     return list({each.digest: each for each in statements if each.relations}.values()), []
 
 
@@ -87,6 +92,13 @@ def _of_event(event: Mapping[str, Any], schemas: Schemas) -> StatementLineage:
         message = f"an event of OpenLineage is not as its specification has it ({type(error).__name__}: {error})"
         raise BadJson(message) from error
     return StatementLineage.of("OPENLINEAGE", "", relations)
+
+
+def _run_of(event: Mapping[str, Any]) -> str | None:
+    """Return the run of an event; Spark has one for each statement, whose START already names the columns."""
+    run = event.get("run")
+    found = run.get("runId") if isinstance(run, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _table_of(dataset: Mapping[str, Any], schemas: Schemas) -> str:

@@ -19,7 +19,7 @@ CPU_SECONDS = 20
 """Processor time of the child."""
 _MEMORY = 2 << 30
 _MOST_BYTES = 64 << 20
-_MOST_RELATIONS = 20_000
+MOST_RELATIONS = 20_000
 """Of one step; the lineage of more is unknown."""
 
 
@@ -73,8 +73,8 @@ def main() -> int:
     script = ScriptReader(schemas=schemas)
     read = [script.read(text, source) for text, source in given["statements"]]
     found = [each for each in read if each is not None]
-    if sum(len(each.relations) for each in found) > _MOST_RELATIONS:
-        found = [StatementLineage.of("UNKNOWN", "", unknown=f"it has over {_MOST_RELATIONS:,} relations")]
+    if sum(len(each.relations) for each in found) > MOST_RELATIONS:
+        found = [StatementLineage.of("UNKNOWN", "", unknown=f"it has over {MOST_RELATIONS:,} relations")]
     json.dump([_row(each) for each in found], sys.stdout)
     return 0
 

@@ -20,7 +20,7 @@ from toolkit.ledger import column_lineage
 from toolkit.ledger.jobs import steps
 from toolkit.lineage.columns import Schemas, without_store
 from toolkit.lineage.declared import declared_lineage
-from toolkit.lineage.script_process import script_lineage
+from toolkit.lineage.script_process import MOST_RELATIONS, script_lineage
 from toolkit.plain_files import read_plain
 from toolkit.planning.feed_columns import feed_columns, table_name
 from toolkit.printable import on_one_line
@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _MOST_BYTES = 1 << 20
-"""Of a script, of a schema file and of a file of lineage."""
+"""Of a script and of a schema file."""
+_MOST_DECLARED = 16 << 20
+"""Bytes of a file of lineage: Spark's listener writes about five events of 5 KB or more for each statement."""
 _MOST_MESSAGES = 5
 _TIMEOUT = 60.0
 _PATIENCE = 2.0
@@ -106,11 +108,12 @@ class StepColumns:
 
     def _read_declaration(self) -> tuple[StatementLineage, ...]:
         try:
-            data, schemas = read_plain(lineage_file(self.call.log), _MOST_BYTES, follow=False), self._schemas()
+            data, schemas = read_plain(lineage_file(self.call.log), _MOST_DECLARED, follow=False), self._schemas()
             found, queries = declared_lineage(data, schemas)
+            if sum(len(each.relations) for each in found) > MOST_RELATIONS:
+                return (_unused(f"it has over {MOST_RELATIONS:,} relations"),)
         except (OSError, BadJson) as error:
-            why = f"the file of {LINEAGE} is not used: {error}"
-            return (column_lineage.StatementLineage.of("DECLARED", "", unknown=why),)
+            return (_unused(str(error)),)
         read = (
             script_lineage([(each, sql_text.without_texts(each)) for each in queries], schemas, _PATIENCE)
             if queries
@@ -149,6 +152,10 @@ class StepColumns:
         with suppress(OSError, ValueError):
             return read_plain(self.call.directory / path, _MOST_BYTES)
         return None
+
+
+def _unused(why: str) -> StatementLineage:
+    return column_lineage.StatementLineage.of("DECLARED", "", unknown=f"the file of {LINEAGE} is not used: {why}")
 
 
 def _write(found: list[StatementLineage], step: str | None) -> LedgerWrite:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,6 +68,38 @@ def test_events_of_spark_give_the_columns_of_tables_and_feeds_once() -> None:
 
     assert found_in(tuple(found)) == FOUND
     assert (len(found), queries) == (1, [])
+
+
+def test_the_events_that_spark_wrote_are_read() -> None:
+    """The file is of Spark 4.1.4 and openlineage-spark 1.53.0.
+
+    It has DataFrames, an INSERT by SQL, and a write that failed, of which the listener wrote START, FAIL and COMPLETE.
+    """
+    data = Path(__file__).with_name("spark_events.jsonl").read_bytes()
+    paths = {"/site/data/clicks": "clicks", "/site/data/counts/2026": "counts"}
+    found, queries = declared_lineage(data, Schemas(paths=paths))
+
+    assert found_in(tuple(found)) == {
+        ("clicks.url", "counts", "condition"),
+        ("clicks.kind", "counts", "condition"),
+        ("clicks.url", "counts.page", "direct"),
+        ("clicks.n", "counts.n", "aggregate"),
+        ("counts.n", "mart.report", "condition"),
+        ("counts.page", "mart.report.page", "direct"),
+        ("counts.n", "mart.report.total", "direct"),
+        ("mart.report.page", "/site/data/sizes/2026.page", "direct"),
+        ("mart.report.total", "/site/data/sizes/2026.size", "condition"),
+    }
+    assert (len(found), queries, {each.unknown for each in found}) == (3, [], {""})
+
+
+@pytest.mark.parametrize("end", ["FAIL", "ABORT"])
+def test_a_statement_that_failed_has_no_lineage_though_its_start_names_the_columns(end: str) -> None:
+    start = {**EVENT, "eventType": "START"}
+    other = {**EVENT, "run": {"runId": "01941908-0000-7000-8000-000000000001"}, "outputs": [WAREHOUSE]}
+
+    assert declared_lineage(lines(start, {**EVENT, "eventType": end}), SCHEMAS) == ([], [])
+    assert len(declared_lineage(lines(start, {**other, "eventType": end}), SCHEMAS)[0]) == 1
 
 
 @pytest.mark.parametrize("value", [None, 1, [1], {"inputFields": [{}]}, {"inputFields": 3}])
