@@ -16,7 +16,11 @@ from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import NoServerPrograms, PostgresPrograms
 from tests.testbed.quick_spark import quick_spark
 
-pytest_plugins = ["tests.databases.datasources", "tests.databases.ledgers", "tests.testbed.fixtures"]  # loaded here, for all tests
+pytest_plugins = [  # loaded here, for all tests
+    "tests.databases.datasources",
+    "tests.databases.ledgers",
+    "tests.testbed.fixtures",
+]
 
 # A slow machine is no fault of the code: how long an example takes is nowhere a test.
 settings.register_profile("quick", deadline=None, print_blob=True, max_examples=25)

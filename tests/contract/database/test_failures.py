@@ -188,3 +188,35 @@ def write_datasource(repo: Path, name: str, kind: DatasourceType, endpoint: str,
         f"credential: {{user: exchange, env: {VARIABLE}}}\n"
         f"driver: {{class: {driver.class_}, jars: ['{driver.jars[0]}']}}\n"
     )
+
+
+def test_a_password_comes_from_a_hadoop_credential_provider(postgres_data: PostgresData, tmp_path: Path) -> None:
+    provider = f"localjceks://file{tmp_path}/secrets.jceks"
+    source = replace(postgres_data.datasource, credential=Credential(user="exchange", alias="crm", provider=provider))
+    java = JdbcGateway(
+        gateway.spark_jars("hadoop-client-*.jar", "slf4j-api-*.jar", "jcl-over-slf4j-*.jar"), variables()
+    )
+    try:
+        keep_secret(java, provider, "crm", PASSWORD)
+    finally:
+        java.close()
+    database = open_database(source, {**os.environ})
+    try:
+        assert database.server().user == "exchange"
+    finally:
+        database.close()
+    with pytest.raises(CredentialMissing, match="no alias 'other'"):
+        open_database(replace(source, credential=Credential(user="me", alias="other", provider=provider)), os.environ)
+
+
+def keep_secret(java: JdbcGateway, provider: str, alias: str, secret: str) -> None:
+    """Write a secret into a credential provider, as `hadoop credential create` does."""
+    jvm = java._java.jvm  # noqa: SLF001 - the only JVM of this test
+    conf = jvm.org.apache.hadoop.conf.Configuration()
+    conf.set("hadoop.security.credential.provider.path", provider)
+    store = jvm.org.apache.hadoop.security.alias.CredentialProviderFactory.getProviders(conf)[0]
+    characters = java._java.new_array(jvm.char, len(secret))  # noqa: SLF001
+    for index, character in enumerate(secret):
+        characters[index] = character
+    store.createCredentialEntry(alias, characters)
+    store.flush()

@@ -222,8 +222,8 @@ def merge_without_full(context: LintContext) -> Iterator[Hit]:
             yield Hit(
                 subject=feed.name,
                 pointer=("clusters", index, "import", "source", "extract"),
-                message=f"changed rows of {each.table_name} are merged, and no feed imports the table in full: rows that "
-                "are deleted there stay here",
+                message=f"changed rows of {each.table_name} are merged, and no feed imports the table in full: "
+                "rows that are deleted there stay here",
                 hint="add a feed that imports the table in full, or ignore this rule where no row is ever deleted",
             )
 

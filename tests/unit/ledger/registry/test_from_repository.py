@@ -184,7 +184,8 @@ def test_spark_settings_are_properties_too_and_win() -> None:
 
 def test_servers_are_clusters_and_datasources_without_anything_secret() -> None:
     shop = (
-        "kind: datasource\nname: shop\ntype: postgres\ncredential: {user: reader, env: FEEDCTL_DATASOURCE_SHOP_PASSWORD}\n"
+        "kind: datasource\nname: shop\ntype: postgres\n"
+        "credential: {user: reader, env: FEEDCTL_DATASOURCE_SHOP_PASSWORD}\n"
         'interfaces: {readonly: {endpoint: "jdbc:postgresql://reader@db:5432/shop?ssl=true&user=reader"}}\n'
     )
     found = registered({"datasources/shop.yaml": shop})
