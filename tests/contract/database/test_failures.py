@@ -73,6 +73,7 @@ def test_a_server_that_is_down_is_unreachable(data: DataServer, jdbc_gateway: Jd
     assert error.retriable
 
 
+@pytest.mark.extended
 def test_a_server_that_hangs_is_given_up(
     data: DataServer, jdbc_gateway: JdbcGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_server_that_hangs_is_given_up(
         assert isinstance(failing(jdbc_gateway, at(data.datasource, url)), DatabaseUnreachable)
 
 
+@pytest.mark.extended
 def test_a_statement_that_takes_too_long_is_given_up(data: DataServer, jdbc_gateway: JdbcGateway) -> None:
     access = database_access(data.datasource, variables())
     connection = jdbc_gateway.connect(access)
@@ -190,6 +192,7 @@ def write_datasource(repo: Path, name: str, kind: DatasourceType, endpoint: str,
     )
 
 
+@pytest.mark.extended
 def test_a_password_comes_from_a_hadoop_credential_provider(postgres_data: PostgresData, tmp_path: Path) -> None:
     provider = f"localjceks://file{tmp_path}/secrets.jceks"
     source = replace(postgres_data.datasource, credential=Credential(user="exchange", alias="crm", provider=provider))
