@@ -6,6 +6,7 @@ The query is qualified by sqlglot first; here its scopes are walked, each once. 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +20,7 @@ Refs = frozenset[tuple[LineageNode, LineageRelationKind]]
 """Columns, tables and functions that a value comes from, each with what becomes of it."""
 NOTHING: Refs = frozenset()
 _ORDER = (LineageRelationKind.DIRECT, LineageRelationKind.AGGREGATE, LineageRelationKind.CONDITION)
+_UNNAMED = re.compile(r"_col_\d+")
 _MOST_FUNCTION = 200
 """Characters of a function's text."""
 _CONSTANTS = (
@@ -87,6 +89,11 @@ class QueryColumns:
         return QueryColumns(columns=dict(zip(names, self.columns.values(), strict=True)), rows=self.rows)
 
 
+def is_unnamed(column: str) -> bool:
+    """Return whether sqlglot has named a column, which Spark names by its text or its function."""
+    return _UNNAMED.fullmatch(column) is not None
+
+
 def as_kind(refs: Refs, kind: LineageRelationKind) -> Refs:
     """Return what becomes of values that go on as `kind`: a condition stays one, a function is none."""
     at_least = _ORDER.index(kind)
@@ -126,6 +133,9 @@ class ScopeReader:
         if left.opaque or right.opaque or len(left.columns) != len(right.columns):
             raise UnknownLineage(why=f"{scope.expression.key} of columns that are not known")
         pairs = zip(left.columns.items(), right.columns.values(), strict=True)
+        first = scope.set_operation_scopes[0].expression
+        if isinstance(first, exp.Query) and len(left.columns) != len(first.selects):
+            raise UnknownLineage(why=f"{scope.expression.key} of columns with the same name")
         columns = {name: one | other for (name, one), other in pairs}
         rows = left.rows | right.rows
         if not isinstance(scope.expression, exp.Union) or scope.expression.args.get("distinct"):
@@ -149,6 +159,10 @@ class ScopeReader:
         for each in select.expressions:
             if each.is_star:
                 opaque += self._starred(each, sources)
+            elif isinstance(each, exp.Aliases):
+                columns.update(
+                    dict.fromkeys([one.name.lower() for one in each.expressions], self._value(scope, each.this))
+                )
             elif isinstance(each, exp.QueryTransform):
                 columns.update(self._transformed(scope, each))
             else:
@@ -196,7 +210,8 @@ class ScopeReader:
     def _conditions(self, scope: Scope, columns: Mapping[str, Refs]) -> Refs:
         select = scope.expression
         parts = [select.args.get(name) for name in ("where", "group", "having", "qualify")]
-        parts += [join.args.get("on") for join in select.args.get("joins") or ()]
+        joins = [each for each in select.find_all(exp.Join) if each.parent_select is select]  # also in parentheses
+        parts += [each.args.get("on") for each in joins]
         if select.args.get("limit") is not None or select.args.get("fetch") is not None:
             parts.append(select.args.get("order"))
         read = [self._value(scope, each, columns) for each in parts if each is not None]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import sqlglot
 from sqlglot import exp
@@ -18,13 +19,13 @@ from sqlglot.schema import MappingSchema
 from toolkit.ledger.column_lineage import ColumnRelation, LineageNode, StatementLineage
 from toolkit.ledger.vocabulary import LineageRelationKind
 from toolkit.lineage.columns import Schemas
-from toolkit.lineage.query_columns import QueryColumns, ScopeReader, UnknownLineage
+from toolkit.lineage.query_columns import QueryColumns, ScopeReader, UnknownLineage, is_unnamed
+from toolkit.lineage.script_tables import ScriptTables, is_path, temporary_view
 from toolkit.planning.script_references import sql_tokens
 
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of each statement that it does not take apart
 MOST_SQL = 200_000
 """Characters of a statement that is read; a longer one is unknown."""
-_FORMATS = frozenset({"avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text"})
 _DIRECTORY_FORMAT = re.compile(
     r"(?is)\A(\s*INSERT\s+OVERWRITE\s+(?:LOCAL\s+)?DIRECTORY\s+'(?:[^'\\]|\\.)*')\s*"
     r"USING\s+\w+(?:\s+OPTIONS\s*\((?:[^()'\"]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")*\))?"
@@ -55,15 +56,16 @@ class ScriptReader:
 
     Attributes:
         schemas: columns of tables.
-        views: temporary views, and tables that the script makes, by name.
-        database: that `USE` has named last.
         columns_read: all columns of tables that the statements name.
     """
 
     schemas: Schemas
-    views: dict[str, QueryColumns] = field(default_factory=dict)
-    database: str = ""
     columns_read: set[LineageNode] = field(default_factory=set)
+
+    @cached_property
+    def tables(self) -> ScriptTables:
+        """Tables and views as the statements that were read left them."""
+        return ScriptTables(schemas=self.schemas)
 
     def read(self, text: str, source: str | None = None) -> StatementLineage | None:
         """Return the lineage of the next statement; None: it writes nothing that is kept.
@@ -84,28 +86,12 @@ class ScriptReader:
         except TokenError:  # its message has a part of the statement, and so the texts of properties
             return StatementLineage.of(kind, kept, unknown="a text or name in it has no end")
         except (SqlglotError, UnknownLineage) as error:
+            self.tables.forget(temporary_view(text))
             return StatementLineage.of(kind, kept, unknown=_first_line(error))
         except RecursionError:
+            self.tables.forget(temporary_view(text))
             return StatementLineage.of(kind, kept, unknown="it is nested too deeply")
         return None if found is None else StatementLineage.of(kind, kept, *found)
-
-    def name_of(self, table: exp.Table) -> str:
-        """Return the name of a table in the ledger, or the feed or path of a path table."""
-        if table.db.lower() in _FORMATS:
-            return self.schemas.table_at(table.name)
-        database = table.db or self.database or self.schemas.database
-        bare = f"{database}.{table.name}".lower()
-        if bare in self.schemas.columns:  # also in a catalog of Iceberg, whose tables a feed names without it
-            return bare
-        catalog = "" if table.catalog.lower() in {"", "spark_catalog"} else f"{table.catalog}."
-        return f"{catalog}{bare}".lower()
-
-    def table(self, table: exp.Table) -> QueryColumns:
-        """Return the columns of a table or view that a statement names."""
-        if not table.db and table.name.lower() in self.views:
-            return self.views[table.name.lower()]
-        name = self.name_of(table)
-        return self.views.get(name) or QueryColumns.of_table(name, self.schemas.columns.get(name))
 
 
 _Relations = tuple[Sequence[ColumnRelation], str]
@@ -117,6 +103,13 @@ class _Statement:
     """Statement that is read."""
 
     script: ScriptReader
+    names: set[str] = field(default_factory=set)
+    """Names of tables and views in its queries."""
+
+    @property
+    def tables(self) -> ScriptTables:
+        """Tables and views of the script."""
+        return self.script.tables
 
     def relations(self, parsed: exp.Expr) -> _Relations | None:
         """Return the relations of a statement; None: it has none.
@@ -141,7 +134,7 @@ class _Statement:
 
     def _load(self, load: exp.LoadData) -> _Relations:
         source = LineageNode(table=self.script.schemas.table_at(load.args["inpath"].name))
-        target = LineageNode(table=self.script.name_of(load.this))
+        target = LineageNode(table=self.tables.target(load.this))
         return list(_related([(source, LineageRelationKind.DIRECT)], target)), "LOAD DATA moves files"
 
     def _take_up(self, parsed: exp.Expr) -> None:
@@ -151,14 +144,17 @@ class _Statement:
             UnknownLineage: it may write.
         """
         if isinstance(parsed, exp.Cache) and parsed.expression is not None:
-            self.script.views[parsed.this.name.lower()] = self._query(parsed.expression)
+            self.tables.define(parsed.this.name.lower(), self._query(parsed.expression), self.names)
         if isinstance(parsed, exp.Query):
             with suppress(UnknownLineage, SqlglotError):
                 self._query(parsed)
         if isinstance(parsed, exp.Use):
-            self.script.database = parsed.this.name.lower()
-        if isinstance(parsed, exp.Drop) and isinstance(parsed.this, exp.Table):
-            self.script.views.pop(parsed.this.name.lower(), None)
+            self.tables.database = parsed.this.name.lower()
+        if isinstance(parsed, exp.Drop):
+            for table in parsed.find_all(exp.Table):
+                self.tables.drop(table)
+        if isinstance(parsed, exp.Alter) and parsed.args.get("kind") == "VIEW":
+            self.tables.forget(parsed.this.name.lower())
         is_harmless = isinstance(parsed, exp.Command) and parsed.name.upper().split()[0] in _HARMLESS
         if not (is_harmless or isinstance(parsed, (*_NO_LINEAGE, exp.Query))):
             raise UnknownLineage(why=f"{parsed.key.upper()} is not read here")
@@ -169,9 +165,9 @@ class _Statement:
             return _written(query, self.script.schemas.table_at(insert.this.name))
         schema = insert.this if isinstance(insert.this, exp.Schema) else None
         table = insert.this if schema is None else schema.this
-        name = self.script.name_of(table)
-        columns = self.script.table(table)
-        if insert.args.get("by_name") or table.db.lower() in _FORMATS:
+        name = self.tables.target(table)
+        columns = self.tables.table(table)
+        if insert.args.get("by_name") or is_path(table):
             return _written(query, name)
         partition = table.args.get("partition")
         keys = [(_key(each), isinstance(each, exp.EQ)) for each in (partition.expressions if partition else ())]
@@ -207,45 +203,33 @@ class _Statement:
             return None
         named = [each.name.lower() for each in schema.expressions] if schema is not None else []
         is_temporary = any(isinstance(each, exp.TemporaryProperty) for each in of)
-        name = table.name.lower() if is_temporary else self.script.name_of(table)
+        is_global = any(isinstance(each, exp.GlobalProperty) for each in of)
+        name = f"{'global_temp.' * is_global}{table.name.lower()}" if is_temporary else self.tables.name_of(table)
         if create.expression is None:
-            self._declare(name, named, of)
+            self.tables.declare(name, named, of)
             return None
         query = self._query(create.expression, create.args.get("with_"))
         query = query.renamed(named) if create.kind == "VIEW" else query
         if is_temporary:
-            self.script.views[name] = query
+            self.tables.define(name, query, self.names)
             return None
         if create.kind == "TABLE" and not query.opaque:
-            self.script.views[name] = QueryColumns.of_table(name, tuple(query.columns))
+            self.tables.declare(name, [] if any(map(is_unnamed, query.columns)) else [*query.columns], of)
         return _written(query, name)
-
-    def _declare(self, name: str, named: Sequence[str], properties: Iterable[exp.Expr]) -> None:
-        """Keep the columns of a table, or the path of a view over files, that the script makes."""
-        path, partitions = "", list[str]()
-        for each in properties:
-            if isinstance(each, exp.LocationProperty):
-                path = each.this.name
-            elif isinstance(each, exp.PartitionedByProperty) and isinstance(each.this, exp.Schema):
-                partitions = [column.name.lower() for column in each.this.expressions]
-            for option in each.find_all(exp.Property):
-                path = option.args["value"].name if option.name.lower() == "path" else path
-        table = self.script.schemas.table_at(path) if path else name
-        columns = [*named, *(each for each in partitions if each not in named)]
-        known = columns or self.script.schemas.columns.get(table)
-        self.script.views[name] = QueryColumns.of_table(table, tuple(known) if known else None)
 
     def _merge(self, merge: exp.Merge) -> _Relations:
         """Read each clause as a query of the target joined with the source."""
         target, using = merge.this, merge.args["using"]
-        name = self.script.name_of(target)
+        name = self.tables.target(target)
         found: list[ColumnRelation] = []
         unknown = ""
         for when in merge.args["whens"].expressions:
             then, condition = when.args["then"], when.args.get("condition")
             values = self._assigned(then, target, using)
             query = exp.select(*values).from_(target.copy()).join(using.copy(), on=merge.args["on"].copy())
-            columns = self._query(query if condition is None else query.where(condition.copy()))
+            columns = self._query(
+                query if condition is None else query.where(condition.copy()), merge.args.get("with_")
+            )
             if not values:
                 columns = QueryColumns(rows=columns.rows)
             relations, why = _written(columns, name)
@@ -258,22 +242,24 @@ class _Statement:
             return []
         is_star = isinstance(then.this, exp.Star) or any(isinstance(each, exp.Star) for each in then.expressions)
         if is_star:
-            columns = self.script.table(target)
+            columns = self.tables.table(target)
             if columns.opaque:
                 return [exp.Column(this=exp.Star(), table=exp.to_identifier(using.alias_or_name))]
             return [exp.column(each, table=using.alias_or_name).as_(each) for each in columns.columns]
         if isinstance(then, exp.Update):
             return [each.expression.copy().as_(each.this.name) for each in then.expressions]
         names, values = then.this.expressions, then.expression.expressions
+        if len(names) != len(values):
+            raise UnknownLineage(why=f"found {len(values)} values, expected {len(names)}")
         return [value.copy().as_(each.name) for each, value in zip(names, values, strict=True)]
 
     def _change(self, change: exp.Update | exp.Delete) -> _Relations:
         values = [each.expression.copy().as_(each.this.name) for each in change.expressions]
         query = exp.select(*values).from_(change.this.copy())
         where = change.args.get("where")
-        columns = self._query(query if where is None else query.where(where.this.copy()))
+        columns = self._query(query if where is None else query.where(where.this.copy()), change.args.get("with_"))
         kept = columns if values else QueryColumns(rows=columns.rows)
-        return _written(kept, self.script.name_of(change.this))
+        return _written(kept, self.tables.target(change.this))
 
     def _query(self, query: exp.Expr | None, with_: exp.Expr | None = None) -> QueryColumns:
         """Return the columns of a query, whose tables are named anew so that paths and databases stay as they are."""
@@ -309,7 +295,8 @@ class _Statement:
         if not isinstance(table.this, exp.Identifier):
             raise UnknownLineage(why=f"the table function {table.this.key} is not read here")
         name = f"feedctl_{len(tables)}"
-        tables[name] = self.script.table(table)
+        tables[name] = self.tables.table(table)
+        self.names.add(f"{table.db.lower()}.{table.name.lower()}".lstrip("."))
         alias = table.alias or table.name
         table.set("this", exp.to_identifier(name))
         table.set("db", None)
@@ -326,8 +313,8 @@ def _written(query: QueryColumns, table: str, unknown: str = "") -> _Relations:
         unknown = f"SELECT * of {query.opaque[0].table}, whose columns are not known"
         found += _related(((each, LineageRelationKind.DIRECT) for each in query.opaque), target)
     for name, refs in query.columns.items() if not unknown else ():
-        found += _related(refs, LineageNode(table=table, column=name))
-    return found, unknown
+        found += () if is_unnamed(name) else _related(refs, LineageNode(table=table, column=name))
+    return found, unknown or "a column has no name" * any(map(is_unnamed, query.columns))
 
 
 def _key(each: exp.Expr) -> str:
