@@ -85,8 +85,8 @@ def print_graph(graph: LineageGraph, start: Sequence[str], walk: WalkFlags, repo
     shown = graph if walk.only is None else graph.only(kinds[walk.only])
     if start and walk.form in {LineageFormat.MERMAID, LineageFormat.DOT}:
         shown = rendering.without_details(shown, start)
-    if shown.cut_at:
-        say(f"feedctl: cut at --limit {walk.limit}: {len(shown.cut_at)} vertices have further edges")
+    if graph.cut_at:  # also at vertices that --only leaves out
+        say(f"feedctl: cut at --limit {walk.limit}: {len(graph.cut_at)} vertices have further edges")
     match walk.form:
         case LineageFormat.JSON:
             print_json(rendering.lineage_document(shown, start))

@@ -50,13 +50,22 @@ def neighbourhood(
     A cluster, owner, tag, group, pipeline or domain has the vertices that it describes, and with a depth their lineage.
     """
     if start is None:
-        return graph.around(list(graph.vertices)[:limit], limit=limit)
+        return _around(graph, list(graph.vertices), limit=limit)
     if start not in graph.vertices:
         return LineageGraph.of((), ())
     if graph.vertices[start].kind not in _DESCRIBING:
         return graph.around([start], up=up, down=down, depth=depth, limit=limit)
     described = dict.fromkeys(each.source for each in graph.edges if each.target == start)
-    return graph.around([start, *described][:limit], up=up, down=down, depth=depth or 0, limit=limit)
+    return _around(graph, [start, *described], up=up, down=down, depth=depth or 0, limit=limit)
+
+
+def _around(
+    graph: LineageGraph, starts: list[str], *, up: bool = True, down: bool = True, depth: int | None = None, limit: int
+) -> LineageGraph:
+    """Return what surrounds as many vertices as the limit allows, cut at the last one if there are more."""
+    found = graph.around(starts[:limit], up=up, down=down, depth=depth, limit=limit)
+    left_out = starts[limit - 1 : limit] if len(starts) > limit else []
+    return LineageGraph.of(found.vertices.values(), found.edges, (*found.cut_at, *left_out))
 
 
 _DESCRIBING = frozenset({

@@ -146,7 +146,8 @@ class _Builder:
         actions = list(overview_rows(replace(overview, rows=tuple(summary.rows))))
         clusters = chosen_clusters(self.repository, entity, ())
         due = [due_positions(entity, each, overview.at) for each in clusters]
-        made_from = (self._shared, self.files[self.repository.file_of(entity.name)], mark, actions, due, summary.alerts)
+        file = self.repository.file_of(entity.name)  # its path is in the page, as where values come from
+        made_from = (self._shared, file, self.files[file], mark, actions, due, summary.alerts)
         drawn = [(key, each.name, each.facts) for key, each in near.vertices.items()]  # dataclasses are slow to repr
         lines = [(each.source, each.target, each.kind.value) for each in near.edges]
         inputs = _digest((*made_from, drawn, lines, near.cut_at))

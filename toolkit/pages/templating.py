@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import toolkit
 from toolkit.errors import InvalidInput
+from toolkit.printable import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -148,6 +149,7 @@ class PageTemplates:
             loader=FileSystemLoader(_TEMPLATES),
             autoescape=True,
             undefined=StrictUndefined,
+            finalize=_printable,
             trim_blocks=True,
             lstrip_blocks=True,
         )
@@ -177,11 +179,16 @@ def assets() -> Iterator[tuple[str, str]]:
             yield f"assets/{path.name}", path.read_text(encoding="utf-8")
 
 
+def _printable(value: object) -> object:
+    """Return a value of a template without characters that turn text or are no HTML; markup stays as it is."""
+    return value if not isinstance(value, str) or hasattr(value, "__html__") else printable(value)
+
+
 def _cell_html(cell: PageCell, root: str) -> Markup:
     """Return the HTML of a cell."""
     from markupsafe import Markup, escape  # noqa: PLC0415 - comes with Jinja
 
-    text = escape(cell.text)
+    text = escape(printable(str(cell.text)))
     if not cell.path and not cell.state:
         return text
     named = f' class="{escape(state_class(cell.state))}"' if cell.state else ""

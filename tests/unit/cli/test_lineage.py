@@ -210,3 +210,11 @@ def test_events_that_wait_are_sent(own_repo: Path, feedctl: Feedctl, monkeypatch
     assert feedctl("lineage", "ship").out == "1 events sent, 0 refused\n"
     assert feedctl("lineage", "ship", *JSON).document == {"schema_version": 1, "sent": 0, "refused": 0, "failure": None}
     assert (own_repo.parent / "openlineage.jsonl").read_text() == '{"eventType": "COMPLETE"}\n'
+
+
+@pytest.mark.usefixtures("repo")
+@pytest.mark.parametrize("options", [(), ("clicks", "--only", "processes")])
+def test_a_cut_of_all_entities_or_at_one_that_is_not_shown_is_said_aloud(
+    feedctl: Feedctl, options: tuple[str, ...]
+) -> None:
+    assert "cut at --limit 1" in feedctl("lineage", "entity", *options, "--limit", "1").err

@@ -25,7 +25,7 @@ from toolkit.ledger.tables import run
 from toolkit.ledger.vocabulary import AlertLevel, RunStatus, ValidationState
 from toolkit.pages import entity_page
 from toolkit.pages.build import BuiltPages, build_pages
-from toolkit.pages.templating import NoTemplates
+from toolkit.pages.templating import NoTemplates, PageCell, PageTemplates, PageView
 
 
 class Page(HTMLParser):
@@ -172,8 +172,8 @@ def test_hostile_texts_are_text_and_nothing_that_a_browser_runs(sqlite_ledger: L
             assert not [name for name in attributes if name.startswith("on") or name == "style"]
         policy = next(each["content"] for _, each in page.tags if each.get("http-equiv") == "Content-Security-Policy")
         assert str(policy).startswith("default-src 'none'; script-src 'self'; style-src 'self';")
-    assert HOSTILE in Page(out(tmp_path) / "feeds/clicks.html").text
-    assert HOSTILE in Page(out(tmp_path) / "processes/count_job.html").text
+    assert HOSTILE.replace("\u202e", "\\u202e") in Page(out(tmp_path) / "feeds/clicks.html").text
+    assert HOSTILE.replace("\u202e", "\\u202e") in Page(out(tmp_path) / "processes/count_job.html").text
     index = (out(tmp_path) / "search-index.js").read_text()
     rows = json.loads(index.removeprefix("window.feedctlIndex = ").removesuffix(";\n"))
     assert HOSTILE.lower() in next(text for _, name, _, text in rows if name == "clicks")
@@ -209,3 +209,22 @@ def test_without_the_library_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(NoTemplates, match=r"feedctl\[page\]"):
         built(sqlite_ledger, out(tmp_path))
+
+
+def test_a_definition_that_moved_to_another_file_shows_the_new_one(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    built(sqlite_ledger, out(tmp_path))
+    moved = {
+        **FILES,
+        "processes/new/daily_job.yaml": FILES["processes/daily_job.yaml"],
+        "processes/daily_job.yaml": None,
+    }
+    built(sqlite_ledger, out(tmp_path), moved)
+    assert "processes/new/daily_job.yaml" in Page(out(tmp_path) / "processes/daily_job.html").text
+
+
+def test_characters_that_turn_text_or_are_no_html_are_shown_as_escapes() -> None:
+    hostile = "a\u202eb\x00c\x1bd"
+    view = PageView(title=hostile, lead=[hostile], facts=[(hostile, [PageCell(hostile)])])
+    text = PageTemplates(site=hostile).render("sections.html", "index.html", {"view": view})
+    assert not {"\u202e", "\x00", "\x1b"} & set(text)
+    assert text.count("a\\u202eb") == 6
