@@ -19,6 +19,7 @@ from toolkit.cli.streams import say
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from toolkit.entities.feed_cluster import FeedCluster
     from toolkit.entities.repository import Repository
     from toolkit.ledger.database import Ledger
     from toolkit.lineage.instance_lineage import InstanceId
@@ -104,7 +105,7 @@ def _states(walk: WalkFlags, against: str | None) -> Iterator[Repository]:
 def show_instance(*, feed: _Feed, time: _Time, cluster: ClusterName = None, walk: WalkFlags) -> None:
     """Print the runs and instances that an instance was made from, and those made from it, by the ledger."""
     with walk.opened(writing=False) as (ledger, repository):
-        _print_instances(ledger, repository, _instances(repository, feed, time, cluster), walk)
+        _print_instances(ledger, repository, _instances(ledger, repository, feed, time, cluster), walk)
 
 
 @app.command("path")
@@ -154,7 +155,7 @@ def show_impact(
     from toolkit.rendering.lineage import impact_document, write_impact
 
     with repo.opened(writing=False) as (ledger, repository):
-        starts = _instances(repository, feed, time, cluster)
+        starts = _instances(ledger, repository, feed, time, cluster)
         found = [ledger.read(partial(impact, repository=repository, start=each, limit=limit)) for each in starts]
     cut = sum(len(each.graph.cut_at) for each in found)
     if cut:
@@ -171,15 +172,36 @@ def show_impact(
                 write_impact(each, sys.stdout)
 
 
-def _instances(repository: Repository, feed: str, time: str, cluster: str | None) -> list[InstanceId]:
-    """Return an instance on a cluster, or on all those of its feed; one of a feed that is gone needs its cluster."""
-    from toolkit.cli.option_values import instant_of
+def _instances(ledger: Ledger, repository: Repository, feed: str, time: str, cluster: str | None) -> list[InstanceId]:
+    """Return an instance on a cluster, or on all those of its feed; one of a feed that is gone needs its cluster.
+
+    Raises:
+        InvalidInput: neither the feed nor the ledger has such an instance: an empty answer would reassure falsely.
+    """
+    from toolkit.cli.option_values import BadOption, instant_of
     from toolkit.el import format_instant
+    from toolkit.ledger.lineage import known
     from toolkit.lineage.instance_lineage import InstanceId
 
-    clusters = [cluster] if cluster else [each.name for each in repository.feed(feed).clusters]
-    key = format_instant(instant_of("--time", time))
-    return [InstanceId(feed=feed, cluster=each, key=key) for each in clusters]
+    instant = instant_of("--time", time)
+    grids = {each.name: repository.feed(feed).instances_on(each.name) for each in _clusters(repository, feed, cluster)}
+    key = format_instant(instant)
+    starts = [InstanceId(feed=feed, cluster=each, key=key) for each in ([cluster] if cluster else grids)]
+    in_ledger = ledger.read(partial(known, instances={(feed, each.cluster, key) for each in starts}))
+    found = [each for each in starts if each.cluster in in_ledger or instant in grids.get(each.cluster, ())]
+    if not found:
+        on = f" on {cluster}" if cluster else ""
+        raise BadOption(option="--time", found=f"{key}{on}", expected=f"an instance of feed {feed}{on}")
+    for each in found:
+        if each.cluster not in in_ledger:
+            say(f"feedctl: the ledger {ledger.place} has no run and no event of {feed} {key} on {each.cluster}")
+    return found
+
+
+def _clusters(repository: Repository, feed: str, cluster: str | None) -> Iterator[FeedCluster]:
+    """Yield the clusters of a feed, or the one of that name; of a feed that is gone there is none."""
+    if cluster is None or feed in repository.feeds:
+        yield from (each for each in repository.feed(feed).clusters if cluster in {None, each.name})
 
 
 def _print_instances(ledger: Ledger, repository: Repository, starts: Sequence[InstanceId], walk: WalkFlags) -> None:

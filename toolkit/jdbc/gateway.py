@@ -6,7 +6,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
@@ -60,11 +60,10 @@ class JdbcGateway:
         if not own:
             raise DatabaseError(about=_SELF, detail="pyspark has no jar of py4j; install feedctl[spark]")
         self._process = _started([*own, *jars], variables)
-        try:
+        with ExitStack() as on_error:
+            on_error.callback(self._process.kill)
             self._java = self._connected()
-        except BaseException:
-            self._process.kill()
-            raise
+            on_error.pop_all()
 
     def connect(self, access: JdbcAccess) -> JdbcConnection:
         """Open a connection; each one belongs to one thread at a time.

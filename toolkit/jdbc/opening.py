@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,12 +51,11 @@ def open_database(datasource: Datasource, variables: Variables, *, writes: bool 
     credential = _credential(_interface(datasource, writes=writes), datasource)
     has_alias = credential is not None and credential.alias is not None
     gateway = JdbcGateway([*access.jars, *(spark_jars(*_HADOOP_JARS) if has_alias else ())], variables)
-    try:
+    with ExitStack() as on_error:
+        on_error.callback(gateway.close)
         if credential is not None and has_alias:
             access = replace(access, password=_hadoop_password(access, credential, gateway))
-    except BaseException:
-        gateway.close()
-        raise
+        on_error.pop_all()
     return JdbcDatabase(access, dialect(datasource.type), gateway)
 
 

@@ -251,6 +251,13 @@ def _unrecorded(dialect: str) -> sa.Select[Any]:
 _UNRECORDED = {each: _unrecorded(each) for each in _DIALECTS}
 
 
+def known(tx: Transaction, instances: Collection[InstanceName]) -> frozenset[str]:
+    """Return the clusters of those instances of one feed that a run has read or written, or that have an event."""
+    edges = (of_instances(tx, [name], way, most=1) for name in instances for way in LineageDirection)
+    named = {each.cluster for found in edges for each in found}
+    return frozenset(named | {cluster for _, cluster, _ in last_events(tx, instances)})
+
+
 def unrecorded(tx: Transaction, places: Collection[tuple[str, str]]) -> set[InstanceName]:
     """Return the instances of feeds on clusters that were announced or read, and that no recorded run has written."""
     rows = tx.execute(_UNRECORDED[tx.connection.dialect.name], {"names": json.dumps([*places])})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.errors import Failed, InvalidInput
 from toolkit.foreign_json import BadJson, parse_json
-from toolkit.plain_files import read_plain, replace_file
+from toolkit.plain_files import NotPlain, read_plain, replace_file
 
 if TYPE_CHECKING:
     from io import BufferedWriter
@@ -35,7 +35,7 @@ class FolderTaken(InvalidInput):
     code = "not_a_page_folder"
 
     def __init__(self, *, folder: Path) -> None:
-        super().__init__(f"{folder} has files that `feedctl page` did not write; name a new or an empty folder")
+        super().__init__(f"{folder} is or has a file that `feedctl page` did not write; name a new or an empty folder")
 
 
 class PagesNotWritten(Failed):
@@ -142,13 +142,19 @@ class PageFolder:
             inputs: digest of what it was made from.
 
         Raises:
-            OSError: it cannot be written.
+            FolderTaken: a file is there that feedctl did not write.
+            OSError: it cannot be written, or lies in a folder that is a link.
         """
         content = text.encode("utf-8", "replace")
         record, place = _Record(inputs, hashlib.sha256(content).hexdigest()), self.path / path
-        if _digest_of(place) != record.text:
-            self._note(path, record._replace(inputs=""))  # so that the next run knows the page if this one is killed
+        found = _digest_of(place)
+        if found != record.text:
             place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.parent.resolve().is_relative_to(self.path.resolve()):
+                raise NotPlain(path=place.parent, found="is a link to another folder")
+            if found and path not in self._known:
+                raise FolderTaken(folder=place)
+            self._note(path, record._replace(inputs=""))  # so that the next run knows the page if this one is killed
             replace_file(place, content)
             self.written += 1
         self._note(path, record)

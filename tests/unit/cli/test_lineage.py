@@ -218,3 +218,27 @@ def test_a_cut_of_all_entities_or_at_one_that_is_not_shown_is_said_aloud(
     feedctl: Feedctl, options: tuple[str, ...]
 ) -> None:
     assert "cut at --limit 1" in feedctl("lineage", "entity", *options, "--limit", "1").err
+
+
+@pytest.mark.usefixtures("repo", "cli_ledger")
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--time", "2026-03-01T00:07Z"), "2026-03-01T00:07Z"),
+        (("--time", TIME, "--cluster", "primry"), f"{TIME} on primry"),
+    ],
+)
+def test_an_instance_that_neither_feed_nor_ledger_has_is_refused(
+    feedctl: Feedctl, options: tuple[str, ...], found: str
+) -> None:
+    for command in ("impact", "instance"):
+        refused = feedctl("lineage", command, "clicks", *options)
+        assert refused.code == 2
+        assert found in refused.err
+        assert "an instance of feed clicks" in refused.err
+
+
+@pytest.mark.usefixtures("repo", "cli_ledger")
+def test_an_instance_that_the_ledger_has_never_met_is_said_aloud(feedctl: Feedctl) -> None:
+    shown = feedctl("lineage", "impact", "clicks", "--time", TIME)
+    assert "has no run and no event of clicks" in shown.err

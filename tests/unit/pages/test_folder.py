@@ -105,3 +105,17 @@ def test_any_text_has_a_file_name_of_its_own(name: str) -> None:
     assert page_name(name) != page_name(name + "x")
     assert page_name(name).startswith("_")
     assert len(page_name(name)) < 100
+
+
+def test_neither_a_file_of_somebody_else_nor_one_behind_a_link_is_overwritten(tmp_path: Path) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    written(out, {"index.html": "1"})
+    (out / "notes.html").write_text("mine")
+    with pytest.raises(FolderTaken, match=r"notes\.html is or has a file"):
+        written(out, {"index.html": "1", "notes.html": "2"})
+    assert (out / "notes.html").read_text() == "mine"
+    elsewhere.mkdir()
+    (out / "feeds").symlink_to(elsewhere)
+    with pytest.raises(PagesNotWritten, match="is a link to another folder"):
+        written(out, {"index.html": "1", "feeds/a.html": "2"})
+    assert list(elsewhere.iterdir()) == []
