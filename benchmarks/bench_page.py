@@ -61,7 +61,8 @@ def fill(ledger: Ledger, repository: Repository, instances: int) -> None:
     processes = repository.processes
     for name, process in processes.items():
         record_runs(ledger, name, instances // len(processes), START, cluster=process.clusters[0].name)
-    ledger.write(lambda tx: record(tx, [statement(number) for number in range(1, TABLES)]))
+    statements = [statement(number) for number in range(1, TABLES)]
+    ledger.write(lambda tx: record(tx, statements, run_id=1))
 
 
 def change(ledger: Ledger, repository: Repository, at: int) -> None:
