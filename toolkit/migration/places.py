@@ -119,7 +119,7 @@ def _password(draft: Draft, element: Element | None, pointer: Pointer) -> None:
         return
     element.hide("***")
     which = "_".join(str(each) for each in pointer[1:-1])
-    variable = re.sub(r"[^A-Z0-9]+", "_", f"{draft.name}_{which}".upper()).strip("_") + "_PASSWORD"
+    variable = re.sub(r"[^A-Z0-9]+", "_", f"FEEDCTL_DATASOURCE_{draft.name}_{which}_PASSWORD".upper())
     note = f"the password is not copied: put it into the variable {variable} of the runs' environment"
     draft.put(element.text(), (*pointer, "env"), variable, note)
     draft.todo(element.text(), (*pointer, "env"), note)

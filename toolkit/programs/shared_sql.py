@@ -29,7 +29,7 @@ from toolkit.entities import SparkAttributes, SparkSessionUse
 from toolkit.errors import InvalidInput
 from toolkit.printable import on_one_line
 from toolkit.programs.child import Program, masked, secret_lines
-from toolkit.programs.port import OUTLETS, StepCall, StepEnd, StepEngine, StepMark, ignore_mark
+from toolkit.programs.port import LINEAGE, OUTLETS, StepCall, StepEnd, StepEngine, StepMark, ignore_mark
 from toolkit.programs.shared_session import SharedSession
 from toolkit.programs.spark_sql import script_statements, with_own_python
 from toolkit.programs.step_log import (
@@ -342,6 +342,6 @@ def _shared_call(call: StepCall, log: Path) -> StepCall:
         workflow=replace(call.workflow, spark=spark),
         data=(),
         properties={name: call.properties[name] for name in _OF_APPLICATION if name in call.properties},
-        environment={name: text for name, text in call.environment.items() if name != OUTLETS},
+        environment={name: text for name, text in call.environment.items() if name not in {OUTLETS, LINEAGE}},
         log=log,
     )

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,8 @@ def script_statements(call: StepCall) -> list[dict[str, Any]]:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else "it is no text in UTF-8"
         raise UnreadableScript(path=call.path, why=why) from error
-    found = [asdict(each) for each in statements(script, call.properties)]
+    read = statements(script, call.properties)
+    found = [{"number": each.number, "line": each.line, "text": each.text} for each in read]
     if not found:
         raise UnreadableScript(path=call.path, why="it has no statement")
     return found

@@ -223,7 +223,7 @@ def test_import_export_and_their_datasource(tmp_path: Path) -> None:
         "driver": {"class": "com.mysql.Driver", "jars": ["/lib/a.jar", "/lib/b.jar"]},
         "credential": {"user": "sqoop", "alias": "crm", "provider": "jceks://hdfs/p"},
     }
-    assert crm["interfaces"]["write"]["credential"] == {"user": "sqoop", "env": "CRM_WRITE_PASSWORD"}
+    assert crm["interfaces"]["write"]["credential"] == {"user": "sqoop", "env": "FEEDCTL_DATASOURCE_CRM_WRITE_PASSWORD"}
     assert crm["credential"] == {"user": "sqoop", "file": "/p"}
     on_cluster = made.document("clicks")["clusters"][0]
     assert on_cluster["import"] == {
