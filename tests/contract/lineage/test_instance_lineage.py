@@ -186,11 +186,13 @@ def test_inputs_that_the_runner_names_are_recorded_beside_fingerprints(history: 
     job = history.begin("p", 0, [A])
     history.calls.step("p", key=job.key)
     made = FeedInstance(feed=C.feed, cluster=C.cluster, instance_key=C.key)
-    history.ledger.write(
-        lambda tx: halt_job(tx, ref("p", job.key), outputs=[made], updates=JobUpdates(read=read, is_silent=True))
-    )
+    digest = f"contents:{'0' * 64}"
+    updates = JobUpdates(read=read, digests={made: digest}, is_silent=True)
+    history.ledger.write(lambda tx: halt_job(tx, ref("p", job.key), outputs=[made], updates=updates))
     graph = graph_of(history.ledger, C, down=False)
     facts = {each.source: each.facts for each in graph.edges if each.target == f"run:{job.run_id}"}
     assert facts.keys() == {A.vertex_id, B.vertex_id}
     assert len(facts[A.vertex_id]["fingerprint"]) == 64
     assert facts[B.vertex_id] == {"input": "in_b"}
+    (written,) = (each for each in graph_of(history.ledger, C).edges if each.source == f"run:{job.run_id}")
+    assert written.facts["fingerprint"] == digest

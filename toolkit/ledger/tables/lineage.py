@@ -18,7 +18,7 @@ lineage_edge = sa.Table(
     sa.Column("name", sa.String(120), primary_key=True, comment="of the input in the process; empty: it has none"),
     sa.Column("at", UtcTime, nullable=False, comment="when the data was announced, or looked at before it was read"),
     sa.Column("uri", sa.Text, comment="where the data is, or was"),
-    sa.Column("fingerprint", sa.String(64), comment="digest of the files as the run read or announced them, if known"),
+    sa.Column("fingerprint", sa.Text, comment="digest of the files as the run read or announced them, if known"),
     sa.Index("ix_lineage_edge_instance", "feed", "cluster", "instance_key", "direction", "run_id"),
     comment="the feed instances that each successful run read and wrote; rows are added and never changed",
 )
