@@ -32,7 +32,7 @@ OPTIONS = {
     "bench_table_eviction": ("--rounds", "1"),
     "bench_triggers": ("--rounds", "1"),
 }
-"""What the suite passes to the long ones, so that it ends in an afternoon; started by hand they take several rounds."""
+"""Options of long benchmarks in the suite, which then ends in an afternoon; by hand they take several rounds."""
 MET, MISSED, BROKEN = 0, 1, 70
 """Exit codes of a benchmark in a process of this suite."""
 

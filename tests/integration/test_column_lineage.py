@@ -70,7 +70,6 @@ class SqlSite:
         self.runs.fill(*KEYS[:2])
 
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
-        """See `StepEngine`."""
         started(StepMark(log=call.log))
         check()
         for key in KEYS[:2]:

@@ -70,7 +70,7 @@ def wait_until(condition: Callable[[], bool], left: Callable[[], object] = lambd
 
 
 def left_of(server: int, directory: Path) -> str:
-    """What a supervisor should have ended or removed, and what it wrote."""
+    """Return the server and files that a supervisor has left, and its log."""
     log = directory / "supervisor.log"
     files = [str(each) for each in directory.rglob("*")]
     return f"server alive: {is_alive(server)}; files: {files}; log: {log.read_text() if log.exists() else 'none'}"

@@ -1,4 +1,4 @@
-"""What the specification of OpenLineage says of an event, from the classes that its project generates from it.
+"""JSON Schemas of OpenLineage events, from the classes that its project generates from its specification.
 
 Each facet is held against the class of the schema that its own `_schemaURL` names.
 """

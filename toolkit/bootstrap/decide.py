@@ -134,10 +134,8 @@ def _tell_page(
     """Write the decision to the validation's page, if it was written here; the ledger has it in any case."""
     folder = quality_folder(context.snapshot, context.repository.settings, context.variables)
     page = folder / PurePosixPath(found.page or "").name
-    decided, quality = (
-        replace(found, decision=request.reason),
-        context.repository.feed(found.feed).quality_on(found.cluster),
-    )
+    decided = replace(found, decision=request.reason)
+    quality = context.repository.feed(found.feed).quality_on(found.cluster)
     sample = 1.0 if quality is None else quality.sample
     try:
         before, findings = ledger.read(

@@ -133,7 +133,7 @@ RULES: Mapping[DatasourceType, tuple[TypeRule, ...]] = {
         TypeRule(names=("bit",), why="Spark has no such type; a boolean is tinyint(1)"),
     ),
 }
-"""What each type becomes; a type that is not here is refused, and can be read as string."""
+"""Rules by type of database; a column type without a rule is refused, and can be read as string."""
 
 _STANDARD = (
     TypeRule(names=("smallint",), spark="smallint"),

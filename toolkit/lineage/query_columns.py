@@ -27,7 +27,7 @@ _CONSTANTS = (
     *(exp.Literal, exp.RawString, exp.National, exp.UnicodeString, exp.HexString, exp.BitString, exp.ByteString),
     exp.JSONPath,
 )
-"""What a function's text does not keep: a property, such as a password, may be in it."""
+"""Expressions that the text of a function leaves out: a property, such as a password, may be in them."""
 
 
 class UnknownLineage(Exception):  # noqa: N818 - a result for the caller, not a fault

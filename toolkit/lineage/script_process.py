@@ -20,7 +20,7 @@ CPU_SECONDS = 20
 _MEMORY = 2 << 30
 _MOST_BYTES = 64 << 20
 MOST_RELATIONS = 20_000
-"""Of one step; the lineage of more is unknown."""
+"""Limit of the relations of one step; the lineage of a step with more is unknown."""
 
 
 def script_lineage(

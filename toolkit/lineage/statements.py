@@ -30,7 +30,7 @@ _DIRECTORY_FORMAT = re.compile(
     r"(?is)\A(\s*INSERT\s+OVERWRITE\s+(?:LOCAL\s+)?DIRECTORY\s+'(?:[^'\\]|\\.)*')\s*"
     r"USING\s+\w+(?:\s+OPTIONS\s*\((?:[^()'\"]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")*\))?"
 )
-"""What sqlglot does not read of `INSERT OVERWRITE DIRECTORY 'PATH' USING FORMAT OPTIONS (...)`."""
+"""Beginning of `INSERT OVERWRITE DIRECTORY 'PATH' USING FORMAT OPTIONS (...)`; sqlglot reads no USING there."""
 _NO_LINEAGE = (
     *(exp.Use, exp.Set, exp.Drop, exp.Alter, exp.Describe, exp.Show, exp.Uncache, exp.TruncateTable, exp.Analyze),
     *(exp.Cache, exp.Refresh, exp.Comment),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _MOST_BYTES = 1 << 20
-"""Of a script and of a schema file."""
+"""Limit of the size of a script, and of a schema file."""
 _MOST_DECLARED = 16 << 20
 """Bytes of a file of lineage: Spark's listener writes about five events of 5 KB or more for each statement."""
 _MOST_MESSAGES = 5

@@ -35,7 +35,7 @@ _PHRASES = {
     EdgeKind.AGGREGATE: ("aggregated into", "aggregate of"),
     EdgeKind.CONDITION: ("decides rows of", "rows decided by"),
 }
-"""What its source does to its target, and what its target does to its source."""
+"""Words for each kind of edge, read from its source and read from its target."""
 
 
 def tree_lines(graph: LineageGraph, start: Iterable[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What exports write: staging tables and merges from them."""
+"""Tests of the writes of exports: staging tables and merges from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What imports read: definitions, snapshots, ranges, bounds and splits."""
+"""Tests of the reads of imports: definitions, snapshots, ranges, bounds and splits."""
 
 from __future__ import annotations
 

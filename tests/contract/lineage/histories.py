@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tests.contract.ledger_jobs.calls import Calls
 from tests.contract.ledger_jobs.pipelines import CLUSTER, process, step
-from tests.databases.ledgers import HandClock
+from tests.databases.ledgers import START, HandClock, empty_ledger
 from toolkit.ledger import events, fingerprints
 from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.database import Ledger
@@ -115,6 +115,13 @@ class History:
     def vertex(self, of: InstanceId, version: int) -> str:
         """Return the vertex of a version."""
         return of.vertex_id if version == self.newest(of) else f"{of.vertex_id}#{version}"
+
+
+def begun_anew(history: History) -> History:
+    """Return a history without a job, in the same ledger, which is emptied: each random example begins with it."""
+    with history.ledger.engine.begin() as connection:
+        empty_ledger(connection)
+    return History(history.ledger, HandClock(START))
 
 
 def reached(edges: Iterable[tuple[str, str]], start: Iterable[str], *, up: bool) -> set[str]:

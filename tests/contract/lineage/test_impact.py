@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import sqlalchemy as sa
 
 from tests.contract.lineage.histories import History, named
 from tests.contract.lineage.test_instance_lineage import NO_PROCESS
-from tests.databases.ledgers import HandClock, open_ledger
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.lineage.impact import Impact, commands_of, impact
 from toolkit.lineage.instance_lineage import InstanceId
@@ -17,14 +13,6 @@ from toolkit.lineage.instance_lineage import InstanceId
 pytestmark = pytest.mark.both_databases
 
 A, B, C, D = map(named, "abcd")
-
-
-@pytest.fixture
-def history(ledger_url: sa.URL) -> Iterator[History]:
-    clock = HandClock()
-    opened = open_ledger(ledger_url, clock)
-    yield History(opened, clock)
-    opened.close()
 
 
 def of(history: History, start: InstanceId) -> Impact:

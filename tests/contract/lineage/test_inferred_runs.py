@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-import sqlalchemy as sa
 
 from tests.contract.lineage.histories import History, named
-from tests.databases.ledgers import HandClock, open_ledger
 from tests.unit.entities.config_repo import repository
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.lineage.graph import LineageGraph
@@ -47,14 +43,6 @@ HOUR = 5
 A, B, C = (named(each, HOUR) for each in "abc")
 BEFORE = named("a", HOUR - 1)
 INFERRED = f"run:inferred/p@primary/{A.key}"
-
-
-@pytest.fixture
-def history(ledger_url: sa.URL) -> Iterator[History]:
-    clock = HandClock()
-    opened = open_ledger(ledger_url, clock)
-    yield History(opened, clock)
-    opened.close()
 
 
 def graph_of(history: History, start: InstanceId) -> LineageGraph:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from itertools import product
 
@@ -12,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.contract.ledger_jobs.calls import ref
-from tests.contract.lineage.histories import FEEDS, History, ModelJob, named, reached
-from tests.databases.ledgers import START, HandClock, empty_ledger, open_ledger
+from tests.contract.lineage.histories import FEEDS, History, ModelJob, begun_anew, named, reached
 from tests.examples import share_of
 from tests.unit.entities.config_repo import repository
 from toolkit.ledger.batches.rows import FeedInstance
@@ -29,14 +27,6 @@ pytestmark = pytest.mark.both_databases
 
 NO_PROCESS = repository({"processes/clicks_hourly.yaml": None})
 A, B, C, D = map(named, FEEDS)
-
-
-@pytest.fixture
-def history(ledger_url: sa.URL) -> Iterator[History]:
-    clock = HandClock()
-    opened = open_ledger(ledger_url, clock)
-    yield History(opened, clock)
-    opened.close()
 
 
 def graph_of(
@@ -152,9 +142,7 @@ def play(history: History, commands: Commands) -> None:
 @given(commands=COMMANDS)
 @settings(max_examples=share_of(10), suppress_health_check=list(HealthCheck), deadline=None)
 def test_what_is_downstream_of_an_instance_has_it_upstream(history: History, commands: Commands) -> None:
-    with history.ledger.engine.begin() as connection:
-        empty_ledger(connection)
-    played = History(history.ledger, HandClock(START))
+    played = begun_anew(history)
     play(played, commands)
     wanted = played.edges()
     before: dict[str, list[str]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -10,9 +9,8 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 
 from tests.contract.ledger.samples import begun, changed, key
-from tests.contract.lineage.histories import History, named, reached
+from tests.contract.lineage.histories import History, begun_anew, named, reached
 from tests.contract.lineage.test_instance_lineage import COMMANDS, INSTANCES, Commands, graph_of, pairs, play
-from tests.databases.ledgers import START, HandClock, empty_ledger, open_ledger
 from tests.examples import share_of
 from toolkit.ledger import events
 from toolkit.ledger.events import NewEvent
@@ -24,14 +22,6 @@ from toolkit.lineage.instance_lineage import InstanceId
 pytestmark = pytest.mark.both_databases
 
 A, B, C, D = map(named, "abcd")
-
-
-@pytest.fixture
-def history(ledger_url: sa.URL) -> Iterator[History]:
-    clock = HandClock()
-    opened = open_ledger(ledger_url, clock)
-    yield History(opened, clock)
-    opened.close()
 
 
 def pruned(history: History, *, dry: bool = False, days: int = 1) -> PrunedRuns:
@@ -132,9 +122,7 @@ def test_a_run_that_is_young_or_open_stays(history: History) -> None:
 @given(commands=COMMANDS)
 @settings(max_examples=share_of(10), suppress_health_check=list(HealthCheck), deadline=None)
 def test_what_the_newest_versions_came_from_is_as_it_was(history: History, commands: Commands) -> None:
-    with history.ledger.engine.begin() as connection:
-        empty_ledger(connection)
-    played = History(history.ledger, HandClock(START))
+    played = begun_anew(history)
     play(played, commands)
     forget_events(played)
     before = {each: made_from(played, each) for each in INSTANCES if played.newest(each)}

@@ -53,7 +53,6 @@ class KnownTable:
         self._columns = tuple(Column(name=each, type="string") for each in columns)
 
     def table(self, name: TableName) -> Table:
-        """See `Metastore`."""
         if not self._columns:
             raise NoSuchTable(about=str(name))
         *columns, key = self._columns
