@@ -10,7 +10,7 @@ import yaml
 
 from toolkit.ledger.vocabulary import LineageRelationKind
 from toolkit.lineage.columns import Schemas
-from toolkit.lineage.script_process import script_lineage
+from toolkit.lineage.script_process import script_lineage, script_reader
 from toolkit.lineage.statements import MOST_SQL, ScriptReader, statement_lineage
 
 if TYPE_CHECKING:
@@ -129,5 +129,15 @@ def test_a_script_is_read_without_modules_of_the_working_directory(
 ) -> None:
     (tmp_path / "sqlglot.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
+    script_reader().end()  # its modules are those of where it was started
     (found,) = script_lineage([("INSERT INTO o SELECT a, b FROM t", "source")], SCHEMAS, 60)
+    assert (found.text, found.unknown) == ("source", "")
+
+
+def test_a_script_that_takes_too_long_costs_its_own_lineage_alone() -> None:
+    statement = [("INSERT INTO o SELECT a, b FROM t", "source")]
+    script_lineage(statement, SCHEMAS, 60)
+    (slow,) = script_lineage(statement * 5_000, SCHEMAS, 0.05)
+    assert "it takes too long" in slow.unknown
+    (found,) = script_lineage(statement, SCHEMAS, 60)
     assert (found.text, found.unknown) == ("source", "")
