@@ -112,10 +112,10 @@ def main() -> None:
             for hour in range(HOURS):
                 state = STATES[(hour * (number + 3) + layer) % len(STATES)] if hour % 7 == number else STATES[0]
                 at = format_instant(START + timedelta(hours=hour))
-                execution(ledger, at, state, f"make-layer-{layer}-feed-{number}")
+                last = execution(ledger, at, state, f"make-layer-{layer}-feed-{number}")
     ledger.write(lambda tx: tx.execute(sa.update(run).where(run.c.status == RunStatus.FAILED).values(reason=HOSTILE)))
     ledger.write(lambda tx: add_alert(tx, "layer-1-feed-0", AlertLevel.HIGH, 3))
-    ledger.write(lambda tx: record(tx, [statement()]))
+    ledger.write(lambda tx: record(tx, [statement()], last.run_id))
     read = snapshot(dict(files()))
     result = drawn(folder / "pages-of-runs")
     result.rename(result.with_name("result.html"))
