@@ -3,6 +3,8 @@
 A goal that is missed and known is in `known_misses.json`, with the figure and the reason: it is printed, and does not
 fail the suite. The suite exits with 1 when a benchmark misses a goal that is not in that file, or breaks off. A known
 miss that is met now is named, so that its line is removed.
+
+The suite takes hours. `--continue` runs what the last one of the same commit did not end, and its table has both.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
 KNOWN = FOLDER / "known_misses.json"
+ENDED = FOLDER.parent / "build" / "benchmarks.json"
+"""Benchmarks that ended, by commit and name, for `--continue`."""
 OPTIONS = {
     "bench_eviction": ("--sizes", "100000", "--rounds", "1"),
     "bench_growth": ("--tenth",),
@@ -107,17 +111,44 @@ def print_table(finished: Sequence[Finished], known: Mapping[str, str]) -> None:
             print(f"{'':<26} {'':>8}  {known[each.name]}")
 
 
+def commit() -> str:
+    """Return the commit that is measured."""
+    asked = ["git", "-C", str(FOLDER), "rev-parse", "HEAD"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def ended_before(measured: str) -> list[Finished]:
+    """Return what has ended at this commit; what broke off is run again."""
+    kept = json.loads(ENDED.read_text()) if ENDED.exists() else {}
+    found = [
+        Finished(name=each["name"], goal=Goal(each["goal"]), seconds=each["seconds"]) for each in kept.get(measured, ())
+    ]
+    return [each for each in found if each.goal is not Goal.BROKEN]
+
+
+def keep(finished: Sequence[Finished], measured: str) -> None:
+    """Keep what has ended, so that a suite that is killed can go on."""
+    ENDED.parent.mkdir(exist_ok=True)
+    ENDED.write_text(json.dumps({measured: [asdict(each) for each in finished]}, indent=1))
+
+
 def main() -> int:
     """Return 1 when a goal is missed that was not known, or a benchmark broke off."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="absent: all")
+    parser.add_argument("--continue", dest="goes_on", action="store_true", help="without what ended at this commit")
     parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one is not None:
         return run_one(options.one)
     known = json.loads(KNOWN.read_text())
     names = options.names or sorted(each.stem for each in FOLDER.glob("bench_*.py"))
-    finished = [run(name, known) for name in names]
+    measured = commit()
+    finished = ended_before(measured) if options.goes_on else []
+    for name in names:
+        if name not in {each.name for each in finished}:
+            finished.append(run(name, known))
+            keep(finished, measured)
     print_table(finished, known)
     return int(any(each.goal in {Goal.MISSED, Goal.BROKEN} for each in finished))
 
