@@ -40,6 +40,7 @@ OF_ACTIONS = tuple(
         "retention",
         "replication",
         "hive",
+        "exchange",
         "process_runner",
         "quality",
         "ingest",
@@ -59,6 +60,7 @@ NO_DATA = {
 OPENED_FOR_CHANGES = {
     "toolkit/bootstrap/action_context.py": "the stores of a run: its guard is the hook; of a plan they are read only",
     "toolkit/bootstrap/catalogs.py": "passes on what it is asked for",
+    "toolkit/bootstrap/db_import.py": "the metastore of a run: a batch binds it to the run's guard, a plan reads it",
     "toolkit/bootstrap/hive.py": "the metastore of a run, with its guard as hook",
     "toolkit/bootstrap/ingest_setup.py": "the Iceberg catalog of a feed; commits are batches of its action",
     "toolkit/bootstrap/result_store.py": "the result file that the user names",

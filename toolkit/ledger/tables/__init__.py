@@ -4,7 +4,7 @@
 """
 
 from toolkit.ledger.columns import metadata
-from toolkit.ledger.tables.copies import manifest, run_counter
+from toolkit.ledger.tables.copies import exchange_mark, manifest, run_counter
 from toolkit.ledger.tables.events import (
     consumer_cursor,
     event,
@@ -64,6 +64,7 @@ __all__ = [
     "entity_state",
     "event",
     "event_counter",
+    "exchange_mark",
     "file",
     "file_hold",
     "hold",

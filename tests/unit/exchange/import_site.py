@@ -1,0 +1,280 @@
+"""A config repo with one import, its ledger and stores on this disk, a database in memory, and runs in this process."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tests.databases.ledgers import make_ledger, sqlite_url
+from tests.unit.exchange.fake_rows import FakeRows, rows_of
+from toolkit.actions.progress import NoProgress
+from toolkit.actions.selection import EntitySelection
+from toolkit.bootstrap.action_context import ActionOptions
+from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.db_import import ExchangeAdapters, ImportOptions, import_rows
+from toolkit.bootstrap.replication import ReplicationOptions
+from toolkit.clock import SystemClock
+from toolkit.el import parse_instant
+from toolkit.entities import DatasourceType
+from toolkit.errors import FeedctlError
+from toolkit.exchange.import_targets import RECORD_FILE, ImportResult
+from toolkit.exchange.rows import ReadRequest
+from toolkit.jdbc.dialect import dialect
+from toolkit.jdbc.errors import NoSuchRelation
+from toolkit.jdbc.port import (
+    JdbcAccess,
+    RelationName,
+    Row,
+    RowQuery,
+    ServerInfo,
+    Session,
+    TableColumn,
+    TableDescription,
+    Value,
+)
+from toolkit.rendering.action_result import rendered
+from toolkit.rendering.db_import import IMPORT_VIEW
+from toolkit.rendering.tables import ResultFormat
+from toolkit.runs.stop import NeverStopped
+
+NOMINAL = "2026-03-03T00:00Z"
+SELECT = 'SELECT "id", "note", "at" FROM "customers"'
+
+
+@dataclass
+class MemoryDatabase:
+    """A database of one table, and its only snapshot.
+
+    Attributes:
+        columns: of the table.
+        rows: as they are now.
+        changes: rows that meet a check, by column.
+        failure: raised by each call.
+        is_shared: other connections can see the snapshot.
+        touched: called when a snapshot is taken.
+    """
+
+    columns: list[TableColumn] = field(
+        default_factory=lambda: [
+            TableColumn(name="id", type="integer", nullable=False),
+            TableColumn(name="note", type="text"),
+            TableColumn(name="at", type="timestamp with time zone"),
+        ]
+    )
+    rows: list[Row] = field(default_factory=list)
+    changes: dict[str, int] = field(default_factory=dict)
+    failure: FeedctlError | None = None
+    is_shared: bool = True
+    touched: Callable[[], None] = lambda: None
+    at: datetime = datetime(2026, 3, 3, tzinfo=UTC)
+    opened: int = 0
+    queries: dict[str, RowQuery] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str | None:
+        return "snapshot-1" if self.is_shared else None
+
+    @property
+    def init_statement(self) -> str | None:
+        return "SET TRANSACTION SNAPSHOT 'snapshot-1'" if self.is_shared else None
+
+    @property
+    def access(self) -> JdbcAccess:
+        return JdbcAccess(name="datasource crm", type=DatasourceType.POSTGRES, url="jdbc:x", driver_class="X")
+
+    def server(self) -> ServerInfo:
+        raise NotImplementedError
+
+    @contextmanager
+    def snapshot(self) -> Iterator[MemoryDatabase]:
+        self.opened += 1
+        self.touched()
+        if self.failure is not None:
+            raise self.failure
+        yield self
+
+    def transaction(self) -> AbstractContextManager[Session]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+    def describe(self, table: RelationName) -> TableDescription:
+        if str(table) != "customers":
+            raise NoSuchRelation(about="datasource crm", detail=f"no table {table}")
+        return TableDescription(name=table, columns=tuple(self.columns), primary_key=("id",))
+
+    def count(self, rows: RowQuery) -> int:
+        return len(self.among(rows))
+
+    def changed(self, rows: RowQuery, checks: Mapping[str, str]) -> Mapping[str, int]:
+        del rows
+        return {name: count for name, count in self.changes.items() if name in checks}
+
+    def estimate(self, rows: RowQuery) -> int | None:
+        return len(self.among(rows))
+
+    def bounds(self, rows: RowQuery, column: str) -> tuple[Value, Value] | None:
+        at = [each.name for each in self.columns].index(column)
+        values: list[int] = [value for row in self.among(rows) if isinstance(value := row[at], int)]
+        return (min(values), max(values)) if values else None
+
+    def splits(self, rows: RowQuery, column: str, parts: int) -> tuple[str, ...]:
+        del rows
+        return dialect(DatasourceType.POSTGRES).hashed(column, parts)
+
+    def select_text(self, rows: RowQuery) -> str:
+        text = dialect(DatasourceType.POSTGRES).select(rows)
+        self.queries[text] = rows
+        return text
+
+    def among(self, rows: RowQuery) -> list[Row]:
+        """Return the rows of a query, with its columns."""
+        names = [each.name for each in self.columns]
+        found = list(self.rows)
+        for each in rows.ranges:
+            at = names.index(each.column)
+            found = [row for row in found if _is_in(row[at], each.low, each.high, each.includes_low)]
+        return [tuple(row[names.index(name)] for name in rows.columns) for row in found]
+
+
+def _is_in(value: Any, low: Any, high: Any, includes_low: bool) -> bool:  # noqa: ANN401, FBT001 - of any one type
+    """Ranges of numbers are (low, high], those of times [low, high)."""
+    above = low is None or value > low or (includes_low and value == low)
+    below = high is None or value < high or (not includes_low and value == high)
+    return bool(above and below)
+
+
+@dataclass
+class MemoryRows(FakeRows):
+    """Rows of a database in memory, as they are when they are read; of several connections the first has all.
+
+    Attributes:
+        database: whose rows.
+        lost: so many rows are not written.
+    """
+
+    database: MemoryDatabase = field(default_factory=MemoryDatabase)
+    lost: int = 0
+
+    def _rows(self, select: str) -> list[Row]:
+        text = next(each for each in self.database.queries if select.startswith(each))
+        rows = self.database.among(self.database.queries[text])
+        is_first = select == text or "= 0" in select.removeprefix(text)
+        return rows[: len(rows) - self.lost] if is_first else []
+
+
+@dataclass
+class ImportSite:
+    """See the module.
+
+    Attributes:
+        root: a directory of this test.
+        extract: of the import, as YAML.
+        more: further keys of the import, as YAML lines.
+        of_feed: further keys of the feed, as YAML lines.
+    """
+
+    root: Path
+    extract: str = "{type: full}"
+    more: str = ""
+    of_feed: str = "availability_flag: _SUCCESS"
+    database: MemoryDatabase = field(default_factory=MemoryDatabase)
+    rows: MemoryRows = field(default_factory=MemoryRows)
+
+    def __post_init__(self) -> None:
+        self.rows.database = self.database
+        make_ledger(sqlite_url(self.root / "ledger.db"))
+        self.write()
+
+    def write(self) -> None:
+        """Write the config repo."""
+        repo = self.root / "repo"
+        for kind in ("clusters", "feeds", "datasources"):
+            (repo / kind).mkdir(parents=True, exist_ok=True)
+        (repo / "repo.yaml").write_text(f"name: shop\nledger: sqlite:///{self.root}/ledger.db\n")
+        cluster = (
+            f'kind: cluster\nname: primary\ncolo: dub\ninterfaces: {{write: {{endpoint: "file://{self.root}"}}}}\n'
+        )
+        (repo / "clusters/primary.yaml").write_text(cluster)
+        datasource = (
+            'kind: datasource\nname: crm\ntype: postgres\ninterfaces: {readonly: {endpoint: "jdbc:postgresql://x/y"}}\n'
+        )
+        (repo / "datasources/crm.yaml").write_text(datasource)
+        (repo / "feeds/customers.yaml").write_text(
+            f"""kind: feed
+name: customers
+frequency: days(1)
+{self.of_feed}
+locations: {{data: "/data/customers/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
+clusters:
+  - name: primary
+    validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
+    import:
+      source: {{name: crm, table_name: customers, extract: {self.extract}}}
+{self.more}
+"""
+        )
+
+    def run(
+        self,
+        nominal: str = NOMINAL,
+        *,
+        start: str | None = None,
+        end: str | None = None,
+        dry_run: bool = False,
+        whole: bool = False,
+        inconsistent: bool = False,
+    ) -> ImportResult:
+        """Import what is due at a time."""
+        own = ImportOptions(
+            instances=ReplicationOptions(start=start, end=end), whole=whole, inconsistent_splits=inconsistent
+        )
+        options = ActionOptions(
+            selection=EntitySelection(names=("customers",)),
+            repo=RepoRequest(config_repo=str(self.root / "repo"), variables=os.environ),
+            nominal_time=parse_instant(nominal),
+            dry_run=dry_run,
+            allow_dirty=True,
+        )
+        adapters = ExchangeAdapters(database=lambda *_: self.database, rows=lambda _: self.rows)
+        return import_rows(own, options, SystemClock(), NeverStopped(), NoProgress(), adapters)
+
+    def text(self, result: ImportResult) -> str:
+        """Return a result as people read it."""
+        return "\n".join(rendered(result, IMPORT_VIEW, ResultFormat.TEXT))
+
+    def place(self, day: str) -> Path:
+        """Return the directory of an instance."""
+        return self.root / f"data/customers/{day}"
+
+    def imported(self, day: str) -> list[Row]:
+        """Return the rows of an instance."""
+        return sorted(rows_of([str(self.place(day))]), key=repr)
+
+    @property
+    def last_read(self) -> ReadRequest:
+        """The last request to read."""
+        return [each for each in self.rows.requests if isinstance(each, ReadRequest)][-1]
+
+    def names(self, day: str) -> list[str]:
+        """Return the names in the directory of an instance."""
+        return sorted(each.name for each in self.place(day).iterdir()) if self.place(day).is_dir() else []
+
+    def left(self) -> list[str]:
+        """Return what is there besides instances."""
+        return [str(each) for each in (self.root / "data").rglob(".feedctl*/*")]
+
+    def ledger(self, query: str) -> list[tuple[Any, ...]]:
+        """Return rows of the ledger."""
+        with closing(sqlite3.connect(self.root / "ledger.db")) as ledger:
+            return ledger.execute(query).fetchall()
+
+
+FILES = ["_SUCCESS", RECORD_FILE, "part-00000.parquet"]

@@ -1,0 +1,295 @@
+"""Imports in this process: the rows of an instance, its place, and what the ledger keeps."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.unit.exchange.import_site import FILES, ImportSite
+from toolkit.errors import FeedctlError
+from toolkit.exchange.import_targets import RECORD_FILE
+from toolkit.jdbc.errors import DatabaseTimeout, DatabaseUnreachable, LoginRefused, PermissionRefused
+from toolkit.jdbc.port import Row, TableColumn
+from toolkit.result import ExitCode
+
+APPEND_TIME = "{type: incremental, delta_column: at, merge_policy: append}"
+APPEND_ID = "{type: incremental, delta_column: id, merge_policy: append}"
+MERGE = "{type: incremental, delta_column: at, merge_key: [id]}"
+
+
+def row(number: int, day: int, note: str = "") -> Row:
+    """A customer that was written at noon of a day of March."""
+    return (number, note or f"note {number}", datetime(2026, 3, day, 12, tzinfo=UTC))
+
+
+def ids(site: ImportSite, day: str) -> list[object]:
+    """Return the ids of an instance."""
+    return [each[0] for each in site.imported(day)]
+
+
+def test_a_full_import_is_the_last_due_instance_and_is_announced_once(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1), row(2, 2)]
+    first = site.run()
+    assert (first.exit_code, site.names("2026-03-03"), site.names("2026-03-02")) == (ExitCode.DONE, FILES, [])
+    assert ids(site, "2026-03-03") == [1, 2]
+    assert site.left() == []
+    opened = site.database.opened
+    again = site.run()
+    assert (again.exit_code, site.database.opened) == (ExitCode.DONE, opened)
+    assert "no instance is due that is not there" in site.text(again)
+    assert site.ledger("select kind, instance_key from event") == [("available", "2026-03-03T00:00Z")]
+    assert site.ledger("select low, high, snapshot, rows from exchange_mark") == [(None, None, "snapshot-1", 2)]
+    counted = dict(site.ledger("select name, value from run_counter"))
+    assert (counted["ROWS"], counted["COPY"]) == (2, 1)
+
+
+def test_a_named_instance_is_imported_again_and_updates_it(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    site.run()
+    site.database.rows = [row(1, 1), row(2, 2)]
+    assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
+    assert ids(site, "2026-03-03") == [1, 2]
+    assert site.ledger("select kind from event order by sequence") == [("available",), ("updated",)]
+
+
+def test_a_dry_run_shows_query_columns_and_rows_and_writes_nothing(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    result = site.run(dry_run=True)
+    text = site.text(result)
+    assert 'query: SELECT "id", "note", "at" FROM "customers"' in text
+    assert "column id: integer as int" in text
+    assert "column at: timestamp with time zone as timestamp" in text
+    assert "expected rows: about 1" in text
+    assert (site.names("2026-03-03"), site.rows.requests) == ([], [])
+    assert site.ledger("select count(*) from run") == [(0,)]
+
+
+def test_rows_of_each_days_time_are_appended_and_missed_days_are_caught_up(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_TIME)
+    site.database.rows = [row(1, 1), row(2, 2), row(3, 3), row(4, 4)]
+    site.run("2026-03-02T00:00Z")
+    assert ids(site, "2026-03-01") == [1]
+    assert site.run("2026-03-04T23:00Z").exit_code == ExitCode.DONE
+    assert [ids(site, f"2026-03-0{day}") for day in (2, 3)] == [[2], [3]]
+    assert site.names("2026-03-04") == []  # its day is not over
+    site.database.rows.append((5, "late", datetime(2026, 3, 2, 13, tzinfo=UTC)))
+    site.run("2026-03-04T23:00Z", start="2026-03-02T00:00Z")
+    assert ids(site, "2026-03-02") == [2, 5]
+
+
+def test_a_delta_lag_keeps_an_instance_waiting(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_TIME.replace("append", "append, delta_lag: hours(2)"))
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T01:59Z")
+    assert site.names("2026-03-01") == []
+    site.run("2026-03-02T02:00Z")
+    assert ids(site, "2026-03-01") == [1]
+
+
+def test_growing_numbers_go_on_at_the_last_mark_and_a_rerun_has_the_same_rows(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_ID)
+    site.database.rows = [row(1, 1), row(2, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.database.rows += [row(3, 2), row(4, 2)]
+    site.run("2026-03-04T00:00Z")
+    assert (ids(site, "2026-03-01"), ids(site, "2026-03-03"), site.names("2026-03-02")) == ([1, 2], [3, 4], [])
+    site.database.rows.append(row(9, 3))
+    site.run("2026-03-04T00:00Z", start="2026-03-03T00:00Z")
+    assert ids(site, "2026-03-03") == [3, 4]
+    marks = site.ledger("select instance_key, low, high from exchange_mark order by instance_key")
+    assert marks == [("2026-03-01T00:00Z", None, "2"), ("2026-03-03T00:00Z", "2", "4")]
+    site.run("2026-03-05T00:00Z")
+    assert ids(site, "2026-03-04") == [9]
+
+
+def test_no_new_number_fails_unless_empty_instances_are_allowed(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_ID)
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    failed = site.run("2026-03-03T00:00Z")
+    assert (failed.exit_code, site.names("2026-03-02")) == (ExitCode.FAILED, [])
+    assert "has no rows for this instance" in site.text(failed)
+    site.more = "      allow_empty: true"
+    site.write()
+    assert site.run("2026-03-03T00:00Z").exit_code == ExitCode.DONE
+    assert ids(site, "2026-03-02") == []
+    assert site.ledger("select high from exchange_mark order by instance_key") == [("1",), ("1",)]
+
+
+def test_changed_rows_replace_those_of_the_instance_before_and_the_first_has_all(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1), row(2, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.database.rows = [row(1, 1), row(2, 2, "changed"), row(3, 2)]
+    site.run("2026-03-03T00:00Z")
+    found = [each[:2] for each in site.imported("2026-03-02")]
+    assert found == [(1, "note 1"), (2, "changed"), (3, "note 3")]
+    record = json.loads((site.place("2026-03-02") / RECORD_FILE).read_text())
+    assert (record["low"], record["high"], record["rows"]) == ("2026-03-02T00:00Z", "2026-03-03T00:00Z", 3)
+
+
+def test_a_merge_needs_the_instance_before_unless_all_rows_are_read(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    for each in site.place("2026-03-01").iterdir():
+        each.unlink()
+    site.place("2026-03-01").rmdir()
+    site.database.rows.append(row(2, 2))
+    failed = site.run("2026-03-03T00:00Z")
+    assert (failed.exit_code, site.names("2026-03-02")) == (ExitCode.FAILED, [])
+    assert "--whole" in site.text(failed)
+    assert site.run("2026-03-03T00:00Z", whole=True).exit_code == ExitCode.DONE
+    assert ids(site, "2026-03-02") == [1, 2]
+
+
+def test_after_a_failure_later_instances_of_the_feed_wait(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.rows.lost, site.rows.failure = 0, LoginRefused(about="datasource crm", detail="no")
+    result = site.run("2026-03-04T00:00Z")
+    assert result.exit_code == ExitCode.FAILED
+    assert "the instance 2026-03-02T00:00Z before it was not imported" in site.text(result)
+    assert site.names("2026-03-03") == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        LoginRefused(about="datasource crm", detail="no"),
+        PermissionRefused(about="datasource crm", detail="no"),
+        DatabaseUnreachable(about="datasource crm", detail="no"),
+        DatabaseTimeout(about="datasource crm", detail="no"),
+    ],
+)
+def test_a_database_that_refuses_fails_the_instance_and_leaves_nothing(tmp_path: Path, error: FeedctlError) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    site.rows.failure = error
+    result = site.run()
+    assert (result.exit_code, site.names("2026-03-03"), site.left()) == (ExitCode.FAILED, [], [])
+    assert str(error) in site.text(result)
+    site.rows.failure, site.database.failure = None, error
+    assert site.run().exit_code == ExitCode.FAILED
+    site.database.failure = None
+    assert site.run().exit_code == ExitCode.DONE
+    assert site.ledger("select count(*) from item where state = 'intended'") == [(0,)]
+
+
+def test_rows_that_are_lost_on_the_way_fail_the_instance(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows, site.rows.lost = [row(1, 1), row(2, 2)], 1
+    result = site.run()
+    assert (result.exit_code, site.names("2026-03-03")) == (ExitCode.FAILED, [])
+    assert "1 rows were written, and the snapshot has 2" in site.text(result)
+
+
+def test_values_that_would_change_fail_before_a_row_is_read(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows, site.database.changes = [row(1, 1)], {"at": 3}
+    result = site.run()
+    assert (result.exit_code, site.rows.requests) == (ExitCode.FAILED, [])
+    assert "at in 3 rows" in site.text(result)
+
+
+def test_data_of_others_is_replaced_only_when_it_is_named(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    site.place("2026-03-03").mkdir(parents=True)
+    (site.place("2026-03-03") / "theirs").write_text("theirs")
+    result = site.run()
+    assert (result.exit_code, site.names("2026-03-03")) == (ExitCode.FAILED, ["theirs"])
+    assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
+    assert site.names("2026-03-03") == FILES
+
+
+@pytest.mark.parametrize(
+    ("more", "unknown"),
+    [
+        ("      columns: {nope: string}", "nope"),
+        ("      split_by: nope\n      num_mappers: 2", "nope"),
+    ],
+)
+def test_a_named_column_that_is_missing_fails_before_a_row_is_read(tmp_path: Path, more: str, unknown: str) -> None:
+    site = ImportSite(tmp_path, more=more)
+    result = site.run()
+    assert (result.exit_code, site.rows.requests) == (ExitCode.FAILED, [])
+    assert f"has no column {unknown}" in site.text(result)
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"), [("fail", ExitCode.FAILED), ("add", ExitCode.DONE), ("ignore", ExitCode.DONE)]
+)
+def test_a_new_column_at_the_source_follows_schema_change(tmp_path: Path, rule: str, code: ExitCode) -> None:
+    site = ImportSite(tmp_path, more=f"      schema_change: {rule}")
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.database.columns.append(TableColumn(name="new", type="integer"))
+    site.database.rows = [(*row(1, 1), 7)]
+    result = site.run()
+    assert result.exit_code == code
+    if code == ExitCode.DONE:
+        columns = json.loads((site.place("2026-03-03") / RECORD_FILE).read_text())["columns"]
+        assert ("new" in columns) is (rule == "add")
+    assert "new" in site.text(result)
+
+
+def test_connections_divide_the_rows_and_share_the_snapshot(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, more="      split_by: id\n      num_mappers: 2")
+    site.database.rows = [row(1, 1)]
+    assert site.run().exit_code == ExitCode.DONE
+    request = site.last_read
+    assert request.init_statement == "SET TRANSACTION SNAPSHOT 'snapshot-1'"
+    assert [each.partition(" WHERE ")[2][-3:] for each in request.selects] == ["LL)", "= 1"]
+
+
+def test_a_database_without_shared_snapshots_is_read_by_one_connection_unless_the_user_accepts(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, more="      split_by: id\n      num_mappers: 2")
+    site.database.rows, site.database.is_shared = [row(1, 1)], False
+    result = site.run()
+    assert "so one connection reads" in site.text(result)
+    assert len(site.last_read.selects) == 1
+    result = site.run(start="2026-03-03T00:00Z", inconsistent=True)
+    assert "so the instance may be of none" in site.text(result)
+    assert len(site.last_read.selects) == 2
+
+
+def test_a_table_that_changes_between_plan_and_import_fails(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+
+    def touched() -> None:
+        if site.database.opened == 2:
+            site.database.columns[1] = TableColumn(name="note", type="integer")
+
+    site.database.touched = touched
+    result = site.run()
+    assert (result.exit_code, site.names("2026-03-03")) == (ExitCode.FAILED, [])
+    assert "changed since the plan" in site.text(result)
+
+
+def test_what_a_killed_run_staged_is_gone_after_the_next(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    staged = site.root / "data/customers/.feedctl-staging/2026-03-03"
+    staged.mkdir(parents=True)
+    (staged / "part-00009.parquet").write_text("half")
+    assert site.run().exit_code == ExitCode.DONE
+    assert (site.names("2026-03-03"), site.left()) == (FILES, [])
+
+
+def test_a_hold_keeps_the_instance(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    (site.root / "data/customers").mkdir(parents=True)
+    (site.root / "data/customers/.feedctl-hold").write_text("")
+    result = site.run()
+    assert (site.names("2026-03-03"), site.rows.requests) == ([], [])
+    assert "held" in site.text(result)

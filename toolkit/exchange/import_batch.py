@@ -1,0 +1,261 @@
+"""Import of one instance: read in one snapshot, written beside its place, verified, and only then visible."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Applied, copy_counters, feed_event
+from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
+from toolkit.actions.guard import CalledOff
+from toolkit.actions.model import ItemResult
+from toolkit.actions.staged_unit import StagedUnit
+from toolkit.actions.staging import InstanceStaging
+from toolkit.actions.validation import QualityFailed
+from toolkit.availability import is_there
+from toolkit.availability.hidden import is_hidden
+from toolkit.catalog.errors import CatalogError
+from toolkit.entities.vocabulary import ImportVerification
+from toolkit.errors import StopRequested
+from toolkit.exchange.import_planner import SCHEMA_CHANGED, no_rows
+from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportFailed, ImportRecord, code_of
+from toolkit.exchange.rows import NULL_TEXT, MergeRequest, ReadRequest, RowsFailed, StoredFormat, WrittenRows
+from toolkit.jdbc.dialect import dialect
+from toolkit.jdbc.types import map_columns
+from toolkit.ledger import exchange_marks
+from toolkit.ledger.exchange_marks import ImportMark
+from toolkit.ledger.vocabulary import EventKind
+from toolkit.storage import StorageError
+from toolkit.transfer.trees import below, read_tree
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.el import CanonicalPath
+    from toolkit.exchange.import_place import ImportPlaces
+    from toolkit.exchange.import_targets import ImportItem, ImportPlace, ImportPlan
+    from toolkit.exchange.rows import Rows
+    from toolkit.jdbc.port import Database, DatabaseSnapshot
+    from toolkit.ledger.database import Transaction
+    from toolkit.runs.recorder import LedgerWrite
+    from toolkit.transfer.trees import Tree
+
+ROWS_DIFFER, VALUES_CHANGE = "rows_differ", "values_change"
+"""Codes of instances whose rows are not those of the table, or could not be kept exactly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportBatch:
+    """Import of the one item of a plan; see `Batch`.
+
+    Attributes:
+        plan: of the instance.
+        work: of the run.
+        database: that is read.
+        rows: moves the rows.
+        places: of the feed.
+        address: of the instance, as consumers know it.
+    """
+
+    plan: ImportPlan
+    work: RunContext
+    database: Database
+    rows: Rows
+    places: ImportPlaces
+    address: str
+    positions: range = range(1)
+
+    @property
+    def _item(self) -> ImportItem:
+        return self.plan.items[0]
+
+    @cached_property
+    def _place(self) -> ImportPlace:
+        assert self.plan.detail.place is not None  # noqa: S101 - a plan with items has one
+        return self.plan.detail.place
+
+    @cached_property
+    def _unit(self) -> StagedUnit:
+        top = None if self._place.table is None else self._place.base
+        return StagedUnit(work=self.work, unit=self._place.unit, base=self._place.base, top=top)
+
+    @cached_property
+    def _staging(self) -> InstanceStaging | None:
+        target = self.plan.target
+        if target.validation is None:
+            return None
+        return InstanceStaging(
+            validation=target.validation, instance_key=target.instance_key, base=self._place.base, work=self.work
+        )
+
+    def apply(self, advance: Callable[[int], None]) -> Applied[ImportItem]:
+        """Import and publish."""
+        refusal = self.work.guard.refusal(self._place.base, must_look=True)
+        if refusal is not None:
+            return Applied(results=(refusal.of(self._item),))
+        began = time.monotonic()
+        found = attempted(self.work, self._imported, failures=(ImportFailed, StorageError, CatalogError, QualityFailed))
+        advance(1)
+        if isinstance(found, FailedAttempt):
+            is_unknown = found.code in UNKNOWN
+            return Applied(results=(found.of(self._item),), open=frozenset(self.positions if is_unknown else ()))
+        record, notes = found
+        counters = self.plan.detail.counters
+        counters.update(ROWS=record.rows, TIMETAKEN=round((time.monotonic() - began) * 1000))
+        kind = EventKind.UPDATED if self.plan.detail.is_there else EventKind.AVAILABLE
+        return Applied(
+            results=(ItemResult.done(self._item),),
+            events=(feed_event(kind, self.plan.target, self.address),),
+            writes=(self._marked(record), copy_counters(counters)),
+            notes=notes,
+        )
+
+    def _marked(self, record: ImportRecord) -> LedgerWrite:
+        target = self.plan.target
+        mark = ImportMark(
+            instance_key=target.instance_key,
+            low=record.low,
+            high=record.high,
+            snapshot=record.snapshot,
+            rows=record.rows,
+        )
+
+        def write(tx: Transaction, run_id: int) -> None:
+            exchange_marks.record(tx, run_id, target.subject, mark)
+
+        return write
+
+    def _imported(self) -> tuple[ImportRecord, tuple[str, ...]]:
+        """Read, verify and publish the instance.
+
+        Raises:
+            ImportFailed, StorageError, CatalogError, QualityFailed: it failed; readers see what they saw before.
+            StopRequested: the run was stopped, or called off, before anything was visible.
+        """
+        notes: tuple[str, ...] = ()
+        released = self._released()
+        with ExitStack() as unless_staged:
+            if released is None:
+                self._unit.clear()
+                self._unit.system.mkdirs(self._unit.place)
+                unless_staged.callback(self._forget)
+                record = self._read()
+                self._unit.system.write(self._unit.place.child(RECORD_FILE), [record.text()])
+                if self._staging is not None:
+                    unless_staged.pop_all()  # blocked data stays for a person's decision
+                    notes = tuple(self._staging.validate_unit(self._unit.unit, self._unit.place))
+            else:
+                record = released
+            flag = self.plan.target.feed.availability_flag or ""
+            if flag:
+                self._unit.system.write(self._unit.place.child(flag), ())
+            refusal = self.work.guard.refusal(self._place.base, must_look=True)  # reading may have taken hours
+            if refusal is not None:
+                raise CalledOff(refusal=refusal)
+            self._unit.publish(flag)
+            unless_staged.pop_all()
+        self.places.register(self._place, self.plan.target.partition, self.work.guard.check)
+        return record, notes
+
+    def _released(self) -> ImportRecord | None:
+        """Return the record of staged data that was validated before, and may be published by now."""
+        if self._staging is None or not is_there(self._unit.system, self._unit.place):
+            return None
+        if not self._staging.may_publish(self._unit.unit):
+            return None
+        found = ImportRecord.read(self._unit.system, self._unit.place)
+        return found if found is not None and found.low == self._item.low else None
+
+    def _forget(self) -> None:
+        """Remove the staged data of an import that failed; what stays goes with the next run."""
+        with suppress(StorageError, StopRequested):
+            self._unit.clear()
+
+    def _read(self) -> ImportRecord:
+        item = self._item
+        try:
+            with self.database.snapshot() as snapshot:
+                self._require_same(snapshot)
+                expected = self._expected(snapshot)
+                written = self._written(snapshot)
+                name = snapshot.id
+        except (*DATABASE_ERRORS, RowsFailed) as error:
+            raise ImportFailed(code=code_of(error), why=str(error)) from error
+        if item.previous is None and expected is not None and written.rows != expected:
+            why = f"{written.rows} rows were written, and the snapshot has {expected}"
+            raise ImportFailed(code=ROWS_DIFFER, why=f"{why}; run it again")
+        if written.rows == 0 and not self.plan.target.settings.allow_empty:
+            raise no_rows(str(item.rows.table))
+        self.plan.detail.counters.update(COPY=written.files, BYTESCOPIED=written.bytes)
+        return ImportRecord(
+            columns=item.columns,
+            low=item.low,
+            high=item.high,
+            snapshot=name,
+            rows=written.rows,
+            run=self.work.run_name,
+        )
+
+    def _require_same(self, snapshot: DatabaseSnapshot) -> None:
+        """Compare the table with the plan, and look for values that would change."""
+        item, settings = self._item, self.plan.target.settings
+        described = snapshot.describe(item.rows.table)
+        chosen = [each for each in described.columns if each.name in item.columns]
+        kind = dialect(self.database.access.type)
+        mapped = map_columns(kind, str(described.name), chosen, settings.columns)
+        if {each.name: each.spark for each in mapped} != dict(item.columns):
+            raise ImportFailed(
+                code=SCHEMA_CHANGED, why=f"the table {described.name} changed since the plan; run it again"
+            )
+        changed = snapshot.changed(item.rows, item.checks)
+        if changed:
+            found = ", ".join(f"{name} in {count} rows" for name, count in changed.items())
+            why = f"values of {described.name} cannot be kept exactly: {found}; give these columns a type by columns"
+            raise ImportFailed(code=VALUES_CHANGE, why=f'{why}, for example "string", or exclude them')
+
+    def _expected(self, snapshot: DatabaseSnapshot) -> int | None:
+        """Return the number of rows; None: nothing compares it, or the rows are read at another moment."""
+        is_counted = self.plan.target.settings.verify is ImportVerification.COUNT
+        is_same_moment = snapshot.init_statement is not None
+        return snapshot.count(self._item.rows) if is_counted and is_same_moment else None
+
+    def _written(self, snapshot: DatabaseSnapshot) -> WrittenRows:
+        item, settings = self._item, self.plan.target.settings
+        null_text = settings.null_string
+        request = ReadRequest(
+            access=self.database.access,
+            init_statement=snapshot.init_statement,
+            selects=self._selects(snapshot),
+            columns=item.columns,
+            fetch_size=settings.fetched_rows,
+            stored=StoredFormat(format=self._place.format, null_text=NULL_TEXT if null_text is None else null_text),
+            target=str(self._unit.place),
+        )
+        if item.previous is None:
+            return self.rows.read(request)
+        extract = settings.source.extract
+        assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
+        before = self._tree(item.previous)
+        merged = MergeRequest(
+            **{name: getattr(request, name) for name in ReadRequest.__dataclass_fields__},
+            previous=tuple(str(below(item.previous, name)) for name in sorted(before)),
+            key=extract.merge_key,
+            order=extract.delta_column,
+            parts=max(1, settings.connections),
+        )
+        written = self.rows.merge(merged)
+        if self._tree(item.previous) != before:
+            why = f"the instance at {item.previous}, which was merged, changed meanwhile; run it again"
+            raise ImportFailed(code=ROWS_DIFFER, why=why)
+        return written
+
+    def _selects(self, snapshot: DatabaseSnapshot) -> tuple[str, ...]:
+        text, word = snapshot.select_text(self._item.rows), "AND" if self._item.rows.ranges else "WHERE"
+        return tuple(f"{text} {word} {each}" for each in self.plan.detail.splits) or (text,)
+
+    def _tree(self, place: CanonicalPath) -> Tree:
+        found = read_tree(self.work.stores(place), place, self.work.guard.check, directories=False) or {}
+        return {name: each for name, each in found.items() if not is_hidden(name)}

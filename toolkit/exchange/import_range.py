@@ -1,0 +1,122 @@
+"""Rows of an instance by its delta column: those of its time, or those above the last high-water mark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from toolkit.el import format_instant, load_zone, parse_instant, shift, to_local
+from toolkit.exchange.import_targets import ImportFailed
+from toolkit.jdbc.port import Value, ValueRange
+
+if TYPE_CHECKING:
+    from toolkit.exchange.import_targets import ImportMarks, ImportTarget
+
+BAD_DELTA = "bad_delta_column"
+_NUMBERS = ("smallint", "int", "bigint", "decimal")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DeltaRange:
+    """Range of an instance.
+
+    Attributes:
+        column: the delta column; empty: all rows.
+        ranges: conditions of the rows; none: all.
+        low: lower end as text; None: from the first row.
+        high: upper end as text; None: it is not known yet, or to the last row.
+        is_number: the column has numbers.
+        is_skipped: a later instance has the rows.
+    """
+
+    column: str = ""
+    ranges: tuple[ValueRange, ...] = ()
+    low: str | None = None
+    high: str | None = None
+    is_number: bool = False
+    is_skipped: bool = False
+
+    def up_to(self, high: Value) -> DeltaRange:
+        """Return the range of numbers up to a value; None: there is no row, so that the mark stays."""
+        text = self.low if high is None else str(high)
+        return replace(self, high=text, ranges=_numbers(self.column, self.low, text))
+
+
+def delta_range(target: ImportTarget, marks: ImportMarks, kind: str, column: str) -> DeltaRange:
+    """Return the range of an instance; of numbers without an end, unless it was imported before.
+
+    Args:
+        target: the instance.
+        marks: that the ledger has.
+        kind: Spark's type of the delta column.
+        column: its name.
+
+    Raises:
+        ImportFailed: the column tells no rows of an instance.
+    """
+    if kind.startswith(_NUMBERS):
+        return _number_range(target, marks, column)
+    low, high = _time_range(target, marks)
+    limits = [None if each is None else _local(each, kind, target, column) for each in (low, high)]
+    if limits[0] is not None and limits[0] == limits[1]:
+        why = f"the instance has no rows by its local time in {target.feed.timezone}: a clock is set back in it"
+        raise ImportFailed(code=BAD_DELTA, why=f"{why}; use a delta column with a time zone")
+    limit = ValueRange(column=column, low=limits[0], high=limits[1])
+    return DeltaRange(
+        column=column,
+        ranges=(limit,),
+        low=None if low is None else format_instant(low),
+        high=format_instant(high),
+    )
+
+
+def _time_range(target: ImportTarget, marks: ImportMarks) -> tuple[datetime | None, datetime]:
+    extract = target.settings.source.extract
+    if not extract.is_merge:
+        return target.instant, target.until
+    if not target.merges or (marks.before is None and target.follows is None):
+        return None, target.until
+    low = target.instant
+    if marks.before is not None and marks.before.high is not None and target.follows is None:
+        low = min(low, parse_instant(marks.before.high))  # instances between them were never imported
+    if extract.delta_lag is not None:
+        low = shift(low, extract.delta_lag, -1, target.feed.timezone)
+    return low, target.until
+
+
+def _local(instant: datetime, kind: str, target: ImportTarget, column: str) -> Value:
+    if kind == "timestamp":
+        return instant
+    local = to_local(instant, load_zone(target.feed.timezone))
+    if kind == "timestamp_ntz":
+        return local
+    if kind != "date":
+        why = f"{column} is {kind}, and tells no new rows; use a column of dates, times or growing numbers"
+        raise ImportFailed(code=BAD_DELTA, why=why)
+    if local != datetime.combine(local, datetime.min.time()):
+        why = f"{column} is a date, and instances do not begin at midnight in {target.feed.timezone}; use a time"
+        raise ImportFailed(code=BAD_DELTA, why=why)
+    return local.date()
+
+
+def _number_range(target: ImportTarget, marks: ImportMarks, column: str) -> DeltaRange:
+    own, before, newest = marks.own, marks.before, marks.newest
+    if target.settings.source.extract.delta_lag is not None:
+        raise ImportFailed(code=BAD_DELTA, why=f"{column} is a number, and delta_lag goes with times; remove delta_lag")
+    found = DeltaRange(column=column, is_number=True)
+    if own is None and newest is not None and newest.instance_key > target.instance_key:
+        return replace(found, is_skipped=True)
+    if not target.is_last and not target.is_named:
+        return replace(found, is_skipped=True)
+    low = own.low if own is not None else None if before is None else before.high
+    if target.is_whole:
+        low = None
+    high = None if own is None else own.high
+    return replace(found, low=low, high=high, ranges=_numbers(column, low, high))
+
+
+def _numbers(column: str, low: str | None, high: str | None) -> tuple[ValueRange, ...]:
+    ends = [None if each is None else Decimal(each) for each in (low, high)]
+    return (ValueRange(column=column, low=ends[0], high=ends[1], includes_low=False, includes_high=True),)
