@@ -14,13 +14,13 @@ import pytest
 
 from tests.integration.http_answers import Answer, serving
 from tests.unit.actions.test_staged_unit import Disk, unit_on
+from toolkit.catalog.export_metadata import BadMetadataText, read_metadata
 from toolkit.doctor.hadoop import name_node
 from toolkit.el import CanonicalPath
 from toolkit.foreign_json import BadJson, parse_json
 from toolkit.hive import export_layout
 from toolkit.hive.errors import NoExport
 from toolkit.hive.export_layout import read_manifest
-from toolkit.hive.export_metadata import BadMetadataText, read_metadata
 from toolkit.programs.spark_sql import problem_in
 from toolkit.quality.documents import NotUnderstood, read_answer
 from toolkit.storage import StorageSpec

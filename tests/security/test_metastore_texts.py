@@ -22,12 +22,12 @@ from toolkit.bootstrap.catalogs import catalog_for_reading, open_catalog
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.catalog import opening
 from toolkit.catalog.errors import ForeignLocation
+from toolkit.catalog.export_metadata import METADATA
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Serde, StorageDescriptor, Table, TableKind, TableName
 from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import CanonicalPath
 from toolkit.entities import Cluster, ClusterLocations, Interface, Interfaces
-from toolkit.hive.export_layout import METADATA
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.process_runner.late_fingerprint import fingerprint_at

@@ -17,9 +17,9 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.nearby_feeds import nearby_feeds
 from toolkit.process_runner.late_fingerprint import fingerprint_at
 from toolkit.retention import FeedTarget, PlanItem, RetentionAction, RetentionDetail, RetentionResolver, SharedDataIndex
-from toolkit.retention.resolve import NoArchive
+from toolkit.retention.needed import NeededInstances, looked_at_targets
 from toolkit.retention.shared_tables import SharedTables
-from toolkit.retention.targets import IcebergAccess
+from toolkit.retention.targets import IcebergAccess, NoArchive
 from toolkit.retention.temporary import TemporaryData, by_age_alone
 from toolkit.storage import RealPlaces
 
@@ -55,10 +55,11 @@ def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: P
 
 
 def evicted_and_archives(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    """The stakes of an eviction: the chosen feeds that have retention, and what they are in their archives."""
+    """The stakes of an eviction: the chosen feeds that have retention, what they are in their archives, and targets."""
     clusters = context.repository.clusters
     for feed, cluster in evicted_feeds(context):
         yield feed, cluster
+        yield from ((feed, clusters[name]) for name in looked_at_targets(feed, cluster))
         archived = feed.archive_on(cluster.name)
         if archived is not None:
             yield archived, clusters[archived.clusters[0].name]
@@ -81,6 +82,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         metastore=partial(open_catalog, read_only=options.dry_run),
         iceberg=partial(_iceberg, context),
         temporary=by_age_alone if ledger is None else _temporary(context, ledger).policy,
+        protectors=_needed(context).protectors,
         archives={
             name: each
             for name, each in repository.clusters.items()
@@ -107,6 +109,13 @@ def _temporary(context: ActionContext, ledger: Ledger) -> TemporaryData:
     data = data_access(context.look(context.process).stores, context.variables)
     return TemporaryData(
         repository=context.repository, ledger=ledger, data=data, fingerprint=partial(fingerprint_at, data)
+    )
+
+
+def _needed(context: ActionContext) -> NeededInstances:
+    data = data_access(context.look(context.process).stores, context.variables)
+    return NeededInstances(
+        repository=context.repository, clock=context.retention_clock, data=data, ledger=context.use.ledger
     )
 
 

@@ -13,19 +13,16 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Lifecycle, Retention
 from toolkit.entities.structure import Entity
 from toolkit.entities.values import property_text
-from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction, FirstRun, ProtectionName
+from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction, FirstRun
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
 
 _NO_RETENTION = "use action: delete or archive, or remove the retention"
-_ANOTHER_REASON = "use protect: [late_window], keep_last or holds.yaml"
 _ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
 
 WITHOUT_ACTION: Mapping[StrEnum, str] = {
     ExpiryAction.QUARANTINE: _NO_RETENTION,
-    ProtectionName.UNREAD_BATCHES: _ANOTHER_REASON,
-    ProtectionName.UNREPLICATED: _ANOTHER_REASON,
     FirstRun.PLAN: "use first_run: apply, and --dry-run for the first run",
     Engine.OOZIE: _ANOTHER_ENGINE,
     Engine.PIG: _ANOTHER_ENGINE,
@@ -209,15 +206,6 @@ def _retention(
     feed: Feed, feed_cluster: FeedCluster, retention: Retention, pointer: Pointer
 ) -> Iterator[NotImplementedValue]:
     cluster = feed_cluster.name
-    if feed.table_on(cluster) is not None and retention.action is ExpiryAction.ARCHIVE:
-        yield NotImplementedValue(
-            area=Area.RETENTION,
-            pointer=(*pointer, "archive"),
-            value="archive of a table",
-            instead="use action: delete, or remove the retention",
-            cluster=cluster,
-            on_key=True,
-        )
     yield from _word(Area.RETENTION, (*pointer, "action"), "action", retention.action, cluster)
     if retention.quarantine is not None:
         # The user counts on being able to restore: deleting at once would be worse than refusing.
@@ -228,8 +216,6 @@ def _retention(
             instead="remove it",
             cluster=cluster,
         )
-    for index, each in enumerate(retention.protect):
-        yield from _word(Area.RETENTION, (*pointer, "protect", index), "protect", each.name, cluster)
     for location, text in retention.archive.locations.by_type() if retention.archive else ():
         yield from _store(text, (*pointer, "archive", "locations", str(location)), cluster)
     for location, text in feed.locations_on(cluster).by_type():

@@ -84,9 +84,11 @@ class ProtectionName(StrEnum):
     LATE_WINDOW = "late_window"
     """Late data may still come for it."""
     UNREAD_BATCHES = "unread_batches"
-    """A consumer has not read it yet."""
+    """A step has not finished a batch that stands for it."""
     UNREPLICATED = "unreplicated"
     """It has not reached every target yet."""
+    UNREAD_CONSUMERS = "unread_consumers"
+    """A process instance that reads it has not succeeded yet."""
 
 
 class DeployMode(StrEnum):

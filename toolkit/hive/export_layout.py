@@ -16,11 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolkit.availability import is_there
+from toolkit.catalog.export_metadata import METADATA, BadMetadataText, read_metadata
 from toolkit.catalog.model import Statistics
 from toolkit.catalog.partition_name import NULL
 from toolkit.foreign_json import parse_json
 from toolkit.hive.errors import NoExport, NotOurs
-from toolkit.hive.export_metadata import BadMetadataText, read_metadata
 from toolkit.hive.table_reader import TablePart
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, SymlinkRefused
 from toolkit.transfer.digests import DIGEST
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
     from toolkit.threads import WorkerPool
 
-METADATA, DATA, MANIFEST = "_metadata", "data", "_manifest.json"
+DATA, MANIFEST = "data", "_manifest.json"
 MARK = f"{OWN_PREFIX}-export"
 """In a directory that an export made, from its first moment on: nothing else is ever written over."""
 _FORMAT = "feedctl export 1"

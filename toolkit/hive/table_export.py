@@ -13,13 +13,13 @@ from toolkit.actions.model import Problem
 from toolkit.actions.progress import Volume
 from toolkit.actions.publication import remove, remove_wholly
 from toolkit.availability import is_there
+from toolkit.catalog.export_metadata import METADATA, metadata_text
 from toolkit.hive.batches import Mode, Unregistered, in_batches, result_of
 from toolkit.hive.errors import NoExport, NotOurs
 from toolkit.hive.export_layout import (
     DATA,
     MANIFEST,
     MARK,
-    METADATA,
     ExportedPart,
     Manifest,
     data_of,
@@ -27,7 +27,6 @@ from toolkit.hive.export_layout import (
     read_manifest,
     require_ours,
 )
-from toolkit.hive.export_metadata import metadata_text
 from toolkit.hive.targets import TableDetail, TableItem, TableStep
 from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.trees import below, read_tree

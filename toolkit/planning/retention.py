@@ -28,6 +28,12 @@ class KeepReason(StrEnum):
     """It is among the newest instances that `keep_last` protects."""
     LATE_WINDOW = "late_window"
     """Late data may still come for it."""
+    UNREAD_BATCHES = "unread_batches"
+    """A step has not finished a batch that stands for it."""
+    UNREPLICATED = "unreplicated"
+    """It is not at every target yet."""
+    UNREAD_CONSUMERS = "unread_consumers"
+    """A process instance that reads it has not succeeded yet."""
     SHARED_LOCATION = "shared_location"
     """Its place has, or may have, data of other owners as well (ADR 0045)."""
 

@@ -18,10 +18,11 @@ from toolkit.rendering.action_result import (
 )
 from toolkit.result import Outcome
 from toolkit.retention import FORGOTTEN, FeedTarget, ItemKind, PlanItem, RetentionDetail
+from toolkit.retention.protection import PROTECTED
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.planning.retention import Kept
+    from toolkit.planning.retention import KeepReason, Kept
     from toolkit.retention import FeedResult
     from toolkit.retention.explain import Explanation
 
@@ -127,14 +128,22 @@ def _lines(result: FeedResult) -> Iterator[str]:
     detail = result.plan.detail
     yield from _whole_directories(result)
     noted = None if detail.hold_file is None else detail.hold_file.as_reason
-    kept_otherwise = ((kept.reason, kept.detail) for kept in detail.kept if kept.detail != noted)
+    first: dict[KeepReason, str] = {}
+    kept_otherwise = (_why(kept, first) for kept in detail.kept if kept.detail != noted)
     for (reason, why), number in Counter(kept_otherwise).items():
-        yield f"{number} old {_called(result)} stay: {reason}{f' ({why})' if why else ''}"
+        example = "for example, " if reason in PROTECTED and number > 1 else ""
+        yield f"{number} old {_called(result)} stay: {reason}{f' ({example}{why})' if why else ''}"
     yield from note_lines(result)
     if detail.unrecognized.count:
         yield f"{detail.unrecognized.count} names do not conform and stay, for example:"
         for path, why in detail.unrecognized.sample:
             yield f"  {path}: {why}"
+
+
+def _why(kept: Kept, first: dict[KeepReason, str]) -> tuple[KeepReason, str]:
+    """Return why an instance stays; of a protection, which waits for something else each time, the first example."""
+    is_example = kept.reason in PROTECTED
+    return kept.reason, first.setdefault(kept.reason, kept.detail) if is_example else kept.detail
 
 
 def _called(result: FeedResult) -> str:

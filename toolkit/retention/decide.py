@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from toolkit.retention.plan import (
     WholeRange,
     subtrees,
 )
+from toolkit.retention.protection import ProtectedInstances
 from toolkit.retention.walk import EmptyDirectory, Finding, PendingDelete, Unreadable, UnrecognizedName, WholeDirectory
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Decisions:
         stays: positions of what stays among all that was found.
         is_shared: whether locations of the feed can be inside one another.
         hold_file: keeps what would go, too.
+        notes: what no protection keeps any more.
     """
 
     items: list[PlanItem] = field(default_factory=list)
@@ -49,6 +51,7 @@ class Decisions:
     stays: list[int] = field(default_factory=list)
     is_shared: bool = False
     hold_file: HoldFile | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -71,13 +74,32 @@ class Decisions:
         """
         kept_from = keep_last_from(chain(_candidates(found), newest), target.policy)
         decided = cls(is_shared=is_shared, hold_file=hold_file)
-        decided._decide(target, found, kept_from)
+        decided._decide(target, found, kept_from, decided._protected(target, found, kept_from))
         horizon_ones = {each.candidate.path for each in decided.kept}
         young = (each for each in newest if each.path not in horizon_ones)
         decided.kept.extend(kept for each in young if (kept := kept_by(target.policy, each, kept_from)) is not None)
         return decided
 
-    def _decide(self, target: FeedTarget, found: list[Candidate | PlanItem], kept_from: datetime) -> None:
+    def _protected(
+        self, target: FeedTarget, found: list[Candidate | PlanItem], kept_from: datetime
+    ) -> Mapping[CanonicalPath, Kept]:
+        """Return what protections keep of all that would go; looked for at once, since each look costs a query."""
+        policy = target.policy
+        has_bound = policy.late_window is not None and policy.late_window.max_age is not None
+        if self.hold_file is not None or not (target.protectors or has_bound):
+            return {}
+        going = {each.path: each for each in _candidates(found) if kept_by(policy, each, kept_from) is None}
+        protected = ProtectedInstances.among(going, policy, target.protectors)
+        self.notes = tuple(protected.notes)
+        return protected.kept
+
+    def _decide(
+        self,
+        target: FeedTarget,
+        found: list[Candidate | PlanItem],
+        kept_from: datetime,
+        protected: Mapping[CanonicalPath, Kept],
+    ) -> None:
         seen: set[CanonicalPath] = set()
         found.reverse()
         for position in range(len(found)):
@@ -92,6 +114,8 @@ class Decisions:
             kept = kept_by(target.policy, each, kept_from)
             if kept is None and self.hold_file is not None:
                 kept = Kept(candidate=each, reason=KeepReason.HOLD, detail=self.hold_file.as_reason)
+            if kept is None:
+                kept = protected.get(each.path)
             if kept is None:
                 self.items.append(PlanItem.of_instance(each, target))
             else:
@@ -157,8 +181,9 @@ class ScanResult:
             kept=_shown(decided.kept),
             unrecognized=Unrecognized(count=self.unrecognized, sample=tuple(self.sample)),
         )
+        notes = (*decided.notes, *self._notes())
         unreadable = tuple(ItemResult.failed(item, error.code, str(error)) for item, error in self.unreadable)
-        return TargetPlan(target=self.target, detail=detail, items=items, unreadable=unreadable, notes=self._notes())
+        return TargetPlan(target=self.target, detail=detail, items=items, unreadable=unreadable, notes=notes)
 
     def _goes_one_by_one(self, decided: Decisions) -> bool:
         """A directory does not go as a whole when each instance in it has to be seen in the archive first."""

@@ -11,6 +11,7 @@ from toolkit.el import format_instant
 from toolkit.planning.retention import KeepReason, time_within
 from toolkit.retention.decide import why_not
 from toolkit.retention.plan import EVICTED, ItemKind
+from toolkit.retention.protection import PROTECTED
 from toolkit.retention.targets import FeedTarget
 from toolkit.storage import FileKind
 
@@ -212,6 +213,7 @@ class Explainer:
                 f"late data may still come: {kept.detail} (late_arrival, "
                 f"{self.place_of(target, 'late_arrival.cut_off')})"
             ),
+            **dict.fromkeys(PROTECTED, f"{kept.detail} ({kept.reason}, {self.place_of(target, 'protect')})"),
             KeepReason.SHARED_LOCATION: f"its data are not its own alone: {kept.detail}",
         }
         found = self._stays(kept.reason, f"{rules[kept.reason]}; but for that it would go: {age}", kept.candidate.path)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import TableName
     from toolkit.el import CanonicalPath
     from toolkit.planning.delete_limits import DeleteLimits, Excess
-    from toolkit.retention.targets import FeedTarget, Location
+    from toolkit.retention.targets import FeedTable, FeedTarget, Location
     from toolkit.storage import FileSystem
 
 
@@ -107,15 +107,11 @@ class RetentionPlanner:
 
     def plan(self, target: FeedTarget) -> FeedPlan:
         """The plan for one feed; what stops it is a failure of this feed only."""
-        if target.table is not None:
-            look, check = partial(hold_file_in, storage=self.storage), self.check
-            if target.table.iceberg is not None:
-                return IcebergPlanner(check=check, hold_file=look).plan(target, target.table, target.table.iceberg)
-            tables = TablePlanner(check=check, storage=self.storage, hold_file=look, is_present=self._is_present)
-            return tables.plan(target, target.table)
         empty = blank_plan(target)
         try:
             self._require_archive(target)
+            if target.table is not None:
+                return self._of_table(target, target.table)
             present, absent = self._by_presence(target)
             notes = (*target.notes, *(f"{each.type}: {each.base} does not exist" for each in absent))
             hold_file = hold_file_in((*(each.base for each in present), *target.neighbour_bases), self.storage)
@@ -124,6 +120,13 @@ class RetentionPlanner:
         except StorageError as error:
             _LOG.warning("event=feed_failed feed=%s cluster=%s code=%s", target.feed, target.cluster, error.code)
             return replace(empty, failed=Problem(code=error.code, message=str(error)))
+
+    def _of_table(self, target: FeedTarget, table: FeedTable) -> FeedPlan:
+        look, check = partial(hold_file_in, storage=self.storage), self.check
+        if table.iceberg is not None:
+            return IcebergPlanner(check=check, hold_file=look).plan(target, table, table.iceberg)
+        tables = TablePlanner(check=check, storage=self.storage, hold_file=look, is_present=self._is_present)
+        return tables.plan(target, table)
 
     def _require_archive(self, target: FeedTarget) -> None:
         """An archive that is not mounted, or misspelt, looks as if it were only still to be made."""

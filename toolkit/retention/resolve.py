@@ -20,6 +20,7 @@ from toolkit.planning.retention import RetentionClock, eviction_policy
 from toolkit.retention.agreement import ConflictingRetention, require_agreement
 from toolkit.retention.foreign_data import table_directories
 from toolkit.retention.plan import PlanItem, RetentionDetail
+from toolkit.retention.protection import ProtectorsOf, neighbours_protectors, unknown_protectors
 from toolkit.retention.shared_data import SharedDataIndex, holds_of, listed_authorities, place_of
 from toolkit.retention.shared_tables import SharedTables, table_name
 from toolkit.retention.table_writers import TableWriters
@@ -30,6 +31,7 @@ from toolkit.retention.targets import (
     FeedTarget,
     IcebergAccess,
     Location,
+    NoArchive,
     no_catalog,
 )
 from toolkit.retention.temporary import PolicyOf, by_age_alone
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, PathTemplate, TableUri
     from toolkit.entities import Cluster, Feed, Hold, Retention
+    from toolkit.retention.protection import Protector
     from toolkit.storage import FileSystem
 
 
@@ -77,20 +80,6 @@ class UndatedData(InvalidInput):
         )
 
 
-class NoArchive(InvalidInput):
-    """A feed whose instances cannot be archived where it says; none of them is deleted instead.
-
-    Args:
-        feed: name.
-        cluster: where they are.
-        why: what is wrong, and what to do.
-    """
-
-    def __init__(self, *, feed: str, cluster: str, why: str) -> None:
-        self.feed, self.cluster, self.why = feed, cluster, why
-        super().__init__(f"feed {feed} on {cluster} cannot be archived: {why}")
-
-
 NOT_IMPLEMENTED = "not_implemented"
 """The code of a feed that asks for something that does not exist yet."""
 NO_ARCHIVE = "no_archive"
@@ -117,6 +106,7 @@ class RetentionResolver:
         metastore: opens that of a cluster; it raises `CatalogError`.
         temporary: lets temporary data go once its consumers have succeeded.
         iceberg: access to the table of a feed that is ingested; it raises `FeedctlError`.
+        protectors: the protections of a feed on a cluster; by default each keeps everything, since nothing tells.
     """
 
     nominal_time: datetime
@@ -129,6 +119,7 @@ class RetentionResolver:
     metastore: Callable[[Cluster], Metastore] = no_metastore
     temporary: PolicyOf = by_age_alone
     iceberg: Callable[[Feed, Cluster], IcebergAccess] = no_catalog
+    protectors: ProtectorsOf = unknown_protectors
     _directories: dict[str, _Directories] = field(default_factory=dict, init=False)
     _table_writers: TableWriters = field(init=False)
 
@@ -229,6 +220,7 @@ class RetentionResolver:
                 directories=self._directories_of(cluster),
                 iceberg=partial(self.iceberg, feed, cluster) if feed.cluster(cluster.name).ingest else None,
             ),
+            archive=self._archive(feed, cluster, retention, (LocationType.DATA,)),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
         )
 
@@ -241,6 +233,7 @@ class RetentionResolver:
             target,
             neighbours=tuple(sorted((*target.neighbours, *pairs))),
             policy=replace(target.policy, holds=(*target.policy.holds, *holds)),
+            protectors=(*target.protectors, *self._protectors(pairs)),
             notes=(*target.notes, *_neighbour_notes(pairs, cluster)),
         )
 
@@ -271,9 +264,14 @@ class RetentionResolver:
             neighbours=neighbours,
             availability_flag=feed.availability_flag or "",
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
+            protectors=(*self.protectors(feed, cluster), *self._protectors(neighbours)),
             written_at=self.shared_data.written_at,
             real=self.shared_data.real,
         )
+
+    def _protectors(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Protector]:
+        shared = self.shared_data
+        return neighbours_protectors(pairs, shared.feeds, shared.clusters, self.protectors)
 
     def _location(self, kind: LocationType, template: PathTemplate, feed: Feed, cluster: Cluster) -> Location:
         base = cluster.place(template.base)
@@ -290,6 +288,9 @@ class RetentionResolver:
         """Return the archive; loading has refused invalid ones, and one that gets here all the same deletes nothing."""
         if retention.action is ExpiryAction.DELETE:
             return None
+        if feed.cluster(cluster.name).ingest is not None:
+            why = "its Iceberg table has no directories of partitions; let a process copy what has to stay"
+            raise NoArchive(feed=feed.name, cluster=cluster.name, why=why)
         archived = feed.archive_on(cluster.name)
         if archived is None or any(
             archived.locations_on(archived.clusters[0].name).get(each) is None for each in dated

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.catalog.partition_name import values_by_key
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
-from toolkit.errors import NotImplementedYet
+from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.ingest.slot import last_fence
 from toolkit.planning.delete_limits import DeleteLimits
 
@@ -28,6 +28,21 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger
     from toolkit.ledger.runs.outputs import HeldOutput
     from toolkit.planning.retention import EvictionPolicy
+    from toolkit.retention.protection import Protector
+
+
+class NoArchive(InvalidInput):
+    """A feed whose instances cannot be archived where it says; none of them is deleted instead.
+
+    Args:
+        feed: name.
+        cluster: where they are.
+        why: what is wrong, and what to do.
+    """
+
+    def __init__(self, *, feed: str, cluster: str, why: str) -> None:
+        self.feed, self.cluster, self.why = feed, cluster, why
+        super().__init__(f"feed {feed} on {cluster} cannot be archived: {why}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +94,10 @@ class ArchiveLocation:
         """
         period = location.template.parse(location.written(path))
         assert period is not None  # noqa: S101 - the walk has parsed each name of it
+        return self.at(period)
+
+    def at(self, period: PathPeriod) -> CanonicalPath:
+        """Return the place of what stands for a period."""
         place = self.base
         names = tuple(self.template.pattern.render(period.first, period.variables))
         for name in names[self.template.base_depth :]:
@@ -199,6 +218,7 @@ class FeedTarget:
         availability_flag: the file that says that an instance is complete; empty: there is none.
         name_services: authorities that are one store with a name service, see `Cluster.name_services`.
         max_delete: how much of it one run may delete, whatever goes of other feeds.
+        protectors: the protections of the feed, and of those that share this data.
         archive: what goes is copied there before; None: it is deleted at once.
         notes: what the user should know, for example an undated location that stays.
         written_at: where a run writes an instance of a feed on a cluster; None: that cannot be told.
@@ -221,6 +241,7 @@ class FeedTarget:
     availability_flag: str = ""
     name_services: Mapping[str, str] = field(default_factory=dict)
     max_delete: DeleteLimits = field(default_factory=DeleteLimits)
+    protectors: tuple[Protector, ...] = ()
     archive: ArchiveTarget | None = None
     notes: tuple[str, ...] = ()
     written_at: Callable[[str, str, str], WrittenInstance | None] = field(default=_untold, compare=False)
@@ -250,6 +271,16 @@ class FeedTarget:
             if place is not None:
                 return place
         return None
+
+    def export_of(self, name: str) -> CanonicalPath | None:
+        """Return the directory of the export that a partition is archived in; None: it is not archived.
+
+        The partition itself is in a directory of its name there, as Hive's EXPORT has it.
+        """
+        if self.archive is None or self.table is None:
+            return None
+        period = self.table.period_of(name)
+        return None if period is None else self.archive.locations[LocationType.DATA].at(period)
 
     @property
     def data_bases(self) -> tuple[CanonicalPath, ...]:

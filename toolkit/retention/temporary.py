@@ -7,7 +7,7 @@ Holds, `keep_last`, the late window, approvals and limits apply as to all data, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -17,16 +17,12 @@ from typing import TYPE_CHECKING
 from toolkit.availability import DATA_ERRORS, DataState
 from toolkit.el import format_instant
 from toolkit.el.dataset_uri import feed_uri
-from toolkit.ledger import events, fingerprints
-from toolkit.ledger.runs.instances import newest_attempts
-from toolkit.ledger.runs.queries import InstanceSpan, Subject
-from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.ledger import fingerprints
 from toolkit.planning.dataset_graph import DatasetNode, LinkKind
 from toolkit.planning.dataset_links import dataset_graph
-from toolkit.planning.process_io import ProcessSite, depends_on_availability
+from toolkit.planning.process_io import depends_on_availability
 from toolkit.planning.temporary_feeds import TemporaryFeeds
-from toolkit.planning.trigger_rules import InstanceReaders
-from toolkit.planning.triggers import Update
+from toolkit.retention.consumers import WINDOW, FeedConsumers, Reader
 
 if TYPE_CHECKING:
     from toolkit.availability import DataAccess
@@ -35,25 +31,8 @@ if TYPE_CHECKING:
     from toolkit.ledger.fingerprints import Fingerprint
     from toolkit.planning.retention import EvictionPolicy
 
-_WINDOW = 256
-"""So many instances are looked up together."""
 MOST = 20_000
 """So many instances behind the horizon are looked at; the next run goes on."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Reader:
-    """An input that reads the feed.
-
-    Attributes:
-        site: the process on its cluster.
-        input: its name.
-        instances: tells which instances of the process read one of the feed.
-    """
-
-    site: ProcessSite
-    input: str
-    instances: InstanceReaders
 
 
 _Prints = Sequence[Sequence["Fingerprint | None"]]
@@ -105,10 +84,14 @@ class TemporaryData:
         return TemporaryFeeds(repository=self.repository)
 
     @cached_property
+    def _consumers(self) -> FeedConsumers:
+        return FeedConsumers(repository=self.repository)
+
+    @cached_property
     def _nodes(self) -> Mapping[str, DatasetNode]:
         return dataset_graph(self.repository).nodes
 
-    def _readers(self, feed: str, cluster: str) -> Sequence[_Reader]:
+    def _readers(self, feed: str, cluster: str) -> Sequence[Reader]:
         """Return the inputs that read a feed; none if it is unknown what a consumer reads, so that the age decides.
 
         That is so of a copy to another cluster, of inlets and triggers without an input, and of `latest` and `future`.
@@ -116,30 +99,19 @@ class TemporaryData:
         node = self._nodes.get(feed_uri(feed, cluster))
         if node is None or any(each.kind is LinkKind.REPLICATION for each in node.consumers):
             return ()
-        found: list[_Reader] = []
+        found: list[Reader] = []
         for name in sorted({each.process for each in node.consumers}):
-            own = list(self._inputs(name, feed, cluster))
+            own = list(self._consumers.inputs(name, feed, cluster))
             if not own or any(depends_on_availability(each.site.process.inputs[each.input]) for each in own):
                 return ()
             found += own
         return found
 
-    def _inputs(self, process: str, feed: str, cluster: str) -> Iterator[_Reader]:
-        entity = self.repository.process(process)
-        if all(each.name != cluster for each in entity.clusters):
-            return
-        place = self.repository.cluster(cluster)
-        site = ProcessSite(process=entity, cluster=place, feeds=self.repository.feeds)
-        for name, each in entity.inputs.items():
-            if each.feed == feed:
-                instances = InstanceReaders(repository=self.repository, site=site, input=name)
-                yield _Reader(site=site, input=name, instances=instances)
-
-    def _first_needed(self, feed: Feed, cluster: str, policy: EvictionPolicy, readers: Sequence[_Reader]) -> datetime:
+    def _first_needed(self, feed: Feed, cluster: str, policy: EvictionPolicy, readers: Sequence[Reader]) -> datetime:
         """Return the first instance behind the horizon that is needed, at most the nominal time."""
         behind = feed.instances_on(cluster).between(policy.horizon, policy.nominal_time)
-        for _ in range(MOST // _WINDOW):
-            window = list(islice(behind, _WINDOW))
+        for _ in range(MOST // WINDOW):
+            window = list(islice(behind, WINDOW))
             if not window:
                 return policy.nominal_time
             look_up = partial(_read_by_all, readers=readers, feed=feed.name, window=window)
@@ -149,7 +121,7 @@ class TemporaryData:
                     return instant
         return next(behind, policy.nominal_time)
 
-    def _is_done(self, feed: Feed, instant: datetime, readers: Sequence[_Reader], read: _Prints) -> bool:
+    def _is_done(self, feed: Feed, instant: datetime, readers: Sequence[Reader], read: _Prints) -> bool:
         """Return whether all have read an instance, and what is there now; what is gone was not lost unread."""
         if not any(read) or any(each is None for prints in read for each in prints):
             return False
@@ -161,7 +133,7 @@ class TemporaryData:
         except DATA_ERRORS:
             return False
 
-    def _is_same(self, reader: _Reader, read: Sequence[Fingerprint | None], instant: datetime) -> bool:
+    def _is_same(self, reader: Reader, read: Sequence[Fingerprint | None], instant: datetime) -> bool:
         if not read:
             return True
         partition = reader.site.process.inputs[reader.input].partition or ""
@@ -171,18 +143,18 @@ class TemporaryData:
 
 
 def _read_by_all(
-    tx: Transaction, readers: Sequence[_Reader], feed: str, window: Sequence[datetime]
+    tx: Transaction, readers: Sequence[Reader], feed: str, window: Sequence[datetime]
 ) -> Sequence[Mapping[datetime, Sequence[Fingerprint | None]]]:
     return [_read(tx, each, feed, window) for each in readers]
 
 
 def _read(
-    tx: Transaction, reader: _Reader, feed: str, window: Sequence[datetime]
+    tx: Transaction, reader: Reader, feed: str, window: Sequence[datetime]
 ) -> Mapping[datetime, Sequence[Fingerprint | None]]:
     """Return what the instances of a process have read of some instances of a feed."""
     cluster = reader.site.cluster.name
-    keys = {instant: reader.instances.keys(_update(feed, cluster, instant)) for instant in window}
-    runs = _succeeded(tx, reader.site, [key for each in keys.values() for key in each])
+    keys = {instant: reader.keys(feed, instant) for instant in window}
+    runs = reader.succeeded(tx, [key for each in keys.values() for key in each])
     read = {
         (run, each.instance_key): each.fingerprint
         for run, inputs in fingerprints.of_runs(tx, list(runs.values())).items()
@@ -193,26 +165,6 @@ def _read(
         instant: [read.get((runs[key], format_instant(instant))) if key in runs else None for key in of_it]
         for instant, of_it in keys.items()
     }
-
-
-def _succeeded(tx: Transaction, site: ProcessSite, keys: Sequence[str]) -> Mapping[str, int]:
-    """Return the newest attempts of instances, as far as they have succeeded: run by instance."""
-    if not keys:
-        return {}
-    subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
-    newest = newest_attempts(tx, InstanceSpan(subject=subject, start_key=min(keys), end_key=f"{max(keys)}~"))
-    return {key: each.run_id for key, each in newest.items() if each.status is RunStatus.SUCCEEDED}
-
-
-def _update(feed: str, cluster: str, instant: datetime) -> Update:
-    return Update(
-        sequence=0,
-        dataset=feed_uri(feed, cluster),
-        feed=feed,
-        instance_key=format_instant(instant),
-        kind=events.UPDATES[0],
-        recorded_at=instant,
-    )
 
 
 PolicyOf = Callable[["Feed", str, "EvictionPolicy"], "EvictionPolicy"]

@@ -30,7 +30,7 @@ WORK = {
     vocabulary.ExpiryAction: {"delete", "archive"},
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
-    vocabulary.ProtectionName: {"late_window"},
+    vocabulary.ProtectionName: {"late_window", "unread_batches", "unreplicated", "unread_consumers"},
     vocabulary.FirstRun: {"apply"},
     vocabulary.DeployMode: {"client", "cluster"},
     vocabulary.Prepare: {"delete"},

@@ -91,14 +91,13 @@ def test_a_lookup_needs_an_absolute_path_and_a_known_cluster() -> None:
 
 
 def test_what_has_no_action_yet_is_found_by_area_and_cluster() -> None:
-    text = FEED.replace("{limit: days(10)}", "{limit: days(10), action: quarantine, protect: [unreplicated]}")
+    text = FEED.replace("{limit: days(10)}", "{limit: days(10), action: quarantine}")
     feed = repository({"feeds/clicks.yaml": text + IMPORT}).feed("clicks")
     assert [(each.value, each.pointer) for each in not_implemented(feed, Area.RETENTION)] == [
         ("action: quarantine", ("clusters", 0, "retention", "action")),
-        ("protect: unreplicated", ("clusters", 0, "retention", "protect", 0)),
     ]
     assert [each.value for each in not_implemented(feed, Area.IMPORT)] == ["import"]
-    assert len(not_implemented(feed)) == len(not_implemented(feed, cluster="primary")) == 3
+    assert len(not_implemented(feed)) == len(not_implemented(feed, cluster="primary")) == 2
     assert not_implemented(feed, cluster="backup") == ()
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.tables.tables import partition_of, table_of
+from toolkit.catalog.export_metadata import metadata_text
 from toolkit.catalog.model import Partition, TableName
 from toolkit.el import CanonicalPath
 from toolkit.hive.errors import NoExport, NotOurs
 from toolkit.hive.export_layout import ExportedPart, Manifest, parts_of, read_export, require_ours
-from toolkit.hive.export_metadata import metadata_text
 from toolkit.storage import FileSystem, StorageSpec, SymlinkRefused, open_file_system
 from toolkit.threads import WorkerPool
 

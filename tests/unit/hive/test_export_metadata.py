@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from tests.tables.tables import partition_of, table_of
+from toolkit.catalog.export_metadata import BadMetadataText, metadata_text, read_metadata
 from toolkit.catalog.model import TableName
-from toolkit.hive.export_metadata import BadMetadataText, metadata_text, read_metadata
 
 TABLE = table_of(TableName("logs", "clicks"), "hdfs://h/t", ds="string")
 HIVES = (

@@ -23,7 +23,8 @@ from toolkit.entities import Feed, Locations
 from toolkit.result import Outcome
 from toolkit.retention import RetentionResolver, RetentionResult
 from toolkit.retention.archive import settle_stagings
-from toolkit.retention.resolve import FeedTargets, NoArchive
+from toolkit.retention.resolve import FeedTargets
+from toolkit.retention.targets import NoArchive
 from toolkit.runs.errors import Stopped
 from toolkit.runs.stop import StopSignal
 from toolkit.storage import FileKind, FileStatus, FileSystem, LocalFileSystem, NotFound, Unreachable

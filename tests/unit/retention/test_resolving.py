@@ -11,7 +11,7 @@ import pytest
 from tests.unit.retention.feeds import FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
 from toolkit.el import CanonicalPath, Frequency, parse_instant
-from toolkit.entities import Cluster, ExpiryAction, Feed, Protection, ProtectionName, Retention
+from toolkit.entities import Cluster, ExpiryAction, Feed, Retention
 from toolkit.errors import NotImplementedYet
 from toolkit.retention import RetentionResolver
 from toolkit.retention.resolve import FeedTargets, NotYetEvictable
@@ -23,11 +23,6 @@ TEN_DAYS = Frequency.parse("days(10)")
 def _with(retention: Retention) -> Feed:
     feed = FeedText().feed()
     return replace(feed, clusters=(replace(feed.clusters[0], retention=retention),))
-
-
-def _table() -> Feed:
-    archived = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.ARCHIVE))
-    return replace(archived, name="table", locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
 
 
 def _storage(path: CanonicalPath) -> FileSystem:
@@ -46,17 +41,6 @@ def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -
 REFUSED = [
     pytest.param(_with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE)), "action: quarantine", id="action"),
     pytest.param(_with(Retention(limit=TEN_DAYS, quarantine=TEN_DAYS)), r"quarantine: days\(10\)", id="quarantine"),
-    pytest.param(
-        _with(Retention(limit=TEN_DAYS, protect=(Protection(name=ProtectionName.UNREAD_BATCHES),))),
-        "protect: unread_batches",
-        id="unread",
-    ),
-    pytest.param(
-        _with(Retention(limit=TEN_DAYS, protect=(Protection(name=ProtectionName.UNREPLICATED),))),
-        "protect: unreplicated",
-        id="unreplicated",
-    ),
-    pytest.param(_table(), "archive of a table", id="table"),
 ]
 
 
@@ -95,8 +79,8 @@ def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
 def test_everything_that_cannot_be_done_is_named_at_once() -> None:
     aside = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE, quarantine=TEN_DAYS))
     with pytest.raises(NotYetEvictable) as error:
-        _resolve([aside, _table()], named=True)
-    for part in ("action: quarantine", r"quarantine: days(10)", "archive of a table"):
+        _resolve([aside], named=True)
+    for part in ("action: quarantine", r"quarantine: days(10)"):
         assert part in str(error.value)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from toolkit.el import CanonicalPath, ElError, PathTemplate
+from toolkit.el import CanonicalPath, ElError, PathTemplate, TableUri
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import Glob
 from toolkit.entities.checks.context import Context
@@ -39,7 +39,22 @@ def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Po
             message="action: archive does not say where to",
             hint="add archive: {cluster: NAME, locations: {data: ...}}",
         )
+    elif archive is not None and feed.cluster(cluster).ingest is not None:
+        yield Violation(
+            pointer=(*pointer, "archive"),
+            rule="archive-target",
+            message="an ingested feed is an Iceberg table, whose partitions are no directories that could be archived",
+            hint="write action: delete, and let a process copy what has to stay",
+            on_key=True,
+        )
     elif archive is not None:
+        if feed.table_on(cluster) is not None and archive.locations.data is None:
+            yield Violation(
+                pointer=(*pointer, "archive", "locations"),
+                rule="archive-target",
+                message="the archive of a table has no place for its exports",
+                hint="add data: with the dates of the table's partitions",
+            )
         for location, text in feed.locations_on(cluster).by_type():
             if path_template(text).dated and archive.locations.get(location) is None:
                 yield Violation(
@@ -66,17 +81,22 @@ def check_names(feed: Feed, context: Context) -> Iterator[Violation]:
             except ElError as error:
                 yield Violation(pointer=pointer, rule="bad-template", message=f"on the cluster {there.name}: {error}")
                 continue
-            own = feed.locations_on(each.name).get(location)
-            if own is not None:
-                source = path_template(own, feed.path_timezone).bind(feed.variables_on(here))
+            own, table = feed.locations_on(each.name).get(location), feed.table_on(each.name)
+            if table is not None:
+                source = TableUri.parse(table, feed.path_timezone).bind(feed.variables_on(here))
                 yield from _name_findings(source, place, location, pointer)
+            elif own is not None:
+                written = path_template(own, feed.path_timezone).bind(feed.variables_on(here))
+                yield from _name_findings(written, place, location, pointer)
 
 
 def _name_findings(
-    source: PathTemplate, place: PathTemplate, location: LocationType, pointer: Pointer
+    source: PathTemplate | TableUri, place: PathTemplate, location: LocationType, pointer: Pointer
 ) -> Iterator[Violation]:
     missing = [f"${{{each}}}" for each in source.fields if each not in place.fields]
-    missing += [f"${{{each}}}" for each in sorted(source.variables - place.variables)]
+    # Partitions have directories of their names in the export of their instance.
+    variables = source.variables if isinstance(source, PathTemplate) else frozenset()
+    missing += [f"${{{each}}}" for each in sorted(variables - place.variables)]
     unknown = [f"${{{each}}}" for each in sorted(place.variables - source.variables)]
     if missing and source.dated:
         yield _names_finding(

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from toolkit.el import ElError, Frequency, format_instant, shift
-from toolkit.entities import ClusterRole, Feed, FeedCluster, Pointer, Process, ProtectionName, RepoSettings, Repository
+from toolkit.entities import (
+    ClusterRole,
+    Feed,
+    FeedCluster,
+    Pointer,
+    Process,
+    Protection,
+    ProtectionName,
+    RepoSettings,
+    Repository,
+)
 from toolkit.linter.clock_changes import year_from
 from toolkit.linter.durations import furthest_back, least_back, length_words, longest, shortest
 from toolkit.linter.findings import Hit
@@ -250,7 +260,68 @@ def _copied_hit(feed: Feed, each: FeedCluster, pointer: Pointer, delay: Frequenc
     )
 
 
+_OF_LEDGER = {ProtectionName.UNREAD_BATCHES, ProtectionName.UNREAD_CONSUMERS}
+
+
+def protection_without_effect(context: LintContext) -> Iterator[Hit]:
+    """Each protection can keep an instance: somebody reads it or copies it, and its greatest age is above the limit."""
+    read = _read_feeds(context.repository)
+    for name, feed, protection, pointer in _protections(context.repository):
+        on = feed.cluster(name)
+        limit, max_age = None if on.retention is None else on.retention.limit, protection.max_age
+        if limit is not None and max_age is not None and longest(max_age) <= shortest(limit):
+            why = f"its max_age {max_age} is not above the limit {limit}, so that what it would keep is too old for it"
+            yield _idle(feed, pointer, protection, why, f"give it a max_age above {limit}")
+        elif protection.name in _OF_LEDGER and (feed.name, name) not in read:
+            why = f"no process reads {feed.name} on {name} as an input"
+            yield _idle(feed, pointer, protection, why, f"remove it, or add {feed.name} to the inputs of its reader")
+        elif protection.name is ProtectionName.UNREPLICATED and not _is_copied(feed, on):
+            why = f"{feed.name} is not copied from {name}"
+            yield _idle(feed, pointer, protection, why, "remove it, or give the clusters type: source and type: target")
+
+
+def protection_without_end(context: LintContext) -> Iterator[Hit]:
+    """A protection ends with an age, so that a reader that never comes does not fill the disk."""
+    for _, feed, protection, pointer in _protections(context.repository):
+        if protection.max_age is None and protection.name is not ProtectionName.LATE_WINDOW:
+            yield Hit(
+                subject=feed.name,
+                pointer=pointer,
+                message=f"{protection.name} has no max_age: what nobody reads or copies any more stays for ever",
+                hint=f"write {{name: {protection.name}, max_age: ...}}; what is older goes, and the run reports it",
+            )
+
+
+def _protections(repository: Repository) -> Iterator[tuple[str, Feed, Protection, Pointer]]:
+    """Yield the protections of all feeds, each with its cluster and where it is written."""
+    for _, feed in sorted(repository.feeds.items()):
+        for index, each in enumerate(feed.clusters):
+            for position, protection in enumerate(each.retention.protect if each.retention else ()):
+                if protection.name is not ProtectionName.LATE_WINDOW or protection.max_age is not None:
+                    yield each.name, feed, protection, ("clusters", index, "retention", "protect", position)
+
+
+def _read_feeds(repository: Repository) -> frozenset[tuple[str, str]]:
+    """Return the feeds that processes read, each with its cluster."""
+    return frozenset(
+        (each.feed, on.name)
+        for process in repository.processes.values()
+        for each in process.inputs.values()
+        for on in process.clusters
+    )
+
+
+def _is_copied(feed: Feed, on: FeedCluster) -> bool:
+    return on.type is ClusterRole.SOURCE and any(each.type is ClusterRole.TARGET for each in feed.clusters)
+
+
+def _idle(feed: Feed, pointer: Pointer, protection: Protection, why: str, hint: str) -> Hit:
+    return Hit(subject=feed.name, pointer=pointer, message=f"{protection.name} keeps nothing: {why}", hint=hint)
+
+
 CHECKS: Mapping[str, Check] = {
     "late-window-past-retention": late_window_past_retention,
+    "protection-without-effect": protection_without_effect,
+    "protection-without-end": protection_without_end,
     "replication-past-retention": replication_past_retention,
 }

@@ -95,7 +95,7 @@ class IcebergPlanner:
         for name in sorted(files):
             scan.add(name)
         hold_file = self.hold_file((base, *target.neighbour_bases))
-        selection = PartitionSelection.of(scan.candidates, target.policy, hold_file)
+        selection = PartitionSelection.of(scan.candidates, target, hold_file)
         items = tuple(_item(target, table, scan.candidates[name], files[name]) for name in selection.going)
         held = () if hold_file is None else (hold_file.note(selection.held(hold_file)),)
         return TargetPlan(
@@ -108,7 +108,7 @@ class IcebergPlanner:
                 base=base,
             ),
             items=items,
-            notes=(*target.notes, *held, *((FILES_STAY,) if items else ())),
+            notes=(*target.notes, *held, *selection.notes, *((FILES_STAY,) if items else ())),
         )
 
 

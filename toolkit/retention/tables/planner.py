@@ -23,7 +23,9 @@ from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, Retention
 from toolkit.retention.tables.evictable import UnreadableLocations, require_evictable
 from toolkit.retention.tables.selection import PartitionSelection
 from toolkit.retention.tables.staging import waiting
+from toolkit.retention.targets import NoArchive
 from toolkit.storage import NotFound, StorageError
+from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from toolkit.actions.hold_file import HoldFile
@@ -135,6 +137,9 @@ class TablePlanner:
         require_evictable(found)
         require_keys(found, table.uri)
         base = self._base(found, table)
+        archives = () if target.archive is None else target.archive.locations.values()
+        if meets := next((each.base for each in archives if each.base.meets(base)), None):
+            raise NoArchive(feed=target.feed, cluster=target.cluster, why=f"{meets} overlaps with the table in {base}")
         target = table.with_path_feeds(target, base)
         scan = PartitionScan(target=target, table=table, base=base)
         self.check()
@@ -167,7 +172,7 @@ class _TableLook:
 
     def planned(self, scan: PartitionScan, hold_file: HoldFile | None) -> FeedPlan:
         policy = self.target.policy
-        selection = PartitionSelection.of(scan.candidates, policy, hold_file)
+        selection = PartitionSelection.of(scan.candidates, self.target, hold_file)
         plan = self._with_places(scan, selection, hold_file=hold_file)
         if hold_file is not None:
             return plan
@@ -189,6 +194,8 @@ class _TableLook:
         doubtful = {name: meeting(places[name], scan.base, self.table.listed) for name in refused}
         entries = {name: located.refused[name] for name in refused if not doubtful[name]}
         stays = {**divided.stays, **{name: why for name, why in doubtful.items() if why}}
+        if self.target.archive is not None:  # its data may not be read, so that the archive would lack it
+            stays, entries = {**stays, **entries}, {}
         shared = {
             name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
             for name, why in stays.items()
@@ -209,7 +216,7 @@ class _TableLook:
                 *self._items(divided, scan.candidates, places),
                 *(self._entry(scan.candidates[name], places[name], scan.base) for name in sorted(entries)),
             ),
-            notes=(*self.target.notes, *held, *stay_notes(entries)),
+            notes=(*self.target.notes, *held, *selection.notes, *stay_notes(entries)),
         )
 
     def _require_stores(self, base: CanonicalPath, places: Sequence[CanonicalPath]) -> None:
@@ -249,18 +256,21 @@ class _TableLook:
         for group in divided.groups:
             items = [self._item(candidates[name], places[name], group.base) for name in group.names]
             yield from items
-            yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root)
+            yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root, archive=None)
 
     def _entry(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
         return replace(self._item(candidate, place, base), type=ItemKind.PARTITION_ENTRY)
 
     def _blocked(self, going: Sequence[Candidate], base: CanonicalPath) -> list[PlanItem]:
         """Return the items of staged data for partitions that would be evicted."""
-        items = [replace(self._item(each, each.path, base), type=ItemKind.STAGED, partition=None) for each in going]
+        found = (self._item(each, each.path, base) for each in going)
+        items = [replace(each, type=ItemKind.STAGED, partition=None, archive=None) for each in found]
         return sorted(items, key=lambda item: item.sort_key)
 
     def _item(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
+        export = self.target.export_of(candidate.partition)
         return PlanItem(
+            archive=None if export is None else below(export, candidate.partition),
             type=ItemKind.PARTITION,
             feed=self.target.feed,
             cluster=self.target.cluster,

@@ -17,19 +17,21 @@ from toolkit.actions.model import ItemResult
 from toolkit.catalog.errors import MetastoreUnreachable
 from toolkit.catalog.port import BATCH
 from toolkit.result import Outcome
-from toolkit.retention.batches import EvictionBatch
+from toolkit.retention.batches import ARCHIVE_BATCH, EvictionBatch
 from toolkit.retention.delete import Removed
 from toolkit.retention.output_watch import held_items, writers_of
 from toolkit.retention.plan import FORGOTTEN, ItemKind, PlanItem, StayReason
 from toolkit.retention.records import InstanceEvents
+from toolkit.retention.tables.archive import PartitionArchive
 from toolkit.retention.tables.drop import PartitionDrop
 from toolkit.retention.tables.recovery import TableRecovery
 from toolkit.retention.tables.removal import GONE, DataRemoval, is_left
+from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
-    from toolkit.ledger.runs.items import Item
+    from toolkit.ledger.runs.items import Item, NewItem, SettledItem
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.targets import FeedTable
 
@@ -53,18 +55,32 @@ class TableRetention:
 
     def recover(self, open_items: Sequence[Item]) -> Recovery:
         """Finish the data of partitions that an earlier run had dropped."""
+        if self._archive is not None and self.plan.detail.hold_file is None:
+            try:
+                self._archive.remove_copies(open_items, self.plan.items)
+            except StorageError as error:  # the next run tries again, by the items that are left open
+                return Recovery(notes=(f"unfinished copies in the archive stay: {error}",))
         return TableRecovery(plan=self.plan, table=self.table, base=self.base, work=self.work).recovered(open_items)
 
     def batches(self) -> tuple[EvictionBatch, ...]:
         """Return about so many partitions as a metastore should drop at once, each with its directory."""
-        return tuple(EvictionBatch(each, partial(self._apply, each)) for each in self._positions())
+        most = BATCH if self._archive is None else ARCHIVE_BATCH
+        return tuple(EvictionBatch(each, partial(self._apply, each)) for each in self._positions(most))
 
-    def _positions(self) -> Iterator[range]:
+    @cached_property
+    def _archive(self) -> PartitionArchive | None:
+        """None: what goes is not archived."""
+        target = self.plan.target
+        if target.archive is None:
+            return None
+        return PartitionArchive(target=target, table=self.table, archive=target.archive, work=self.work)
+
+    def _positions(self, most: int) -> Iterator[range]:
         begin, partitions, items = 0, 0, self.plan.items
         for position, item in enumerate(items):
             partitions += item.type is not ItemKind.PARTITION_DATA
             is_last = position + 1 == len(items)
-            if item.type is not ItemKind.PARTITION and (partitions >= BATCH or is_last):
+            if item.type is not ItemKind.PARTITION and (partitions >= most or is_last):
                 yield range(begin, position + 1)
                 begin, partitions = position + 1, 0
 
@@ -78,7 +94,8 @@ class TableRetention:
         batch = _BatchOutcome(items=items, positions=positions)
         held = held_items({at: items[at] for at in positions}, writers_of(self.plan.target, self.work))
         if batch.partitions:
-            drop = PartitionDrop(table=self.table, work=self.work, held=held)
+            stay = {**self._archived(batch, held), **held}
+            drop = PartitionDrop(table=self.table, work=self.work, held=stay)
             batch.results, batch.open = drop.of(batch.partitions)
         advance(len(batch.results))
         batch.results |= {at: result for at, result in held.items() if items[at].type is ItemKind.STAGED}
@@ -89,6 +106,21 @@ class TableRetention:
         batch.add_removed(done)
         return batch.applied(self._events, parents)
 
+    def _archived(
+        self, batch: _BatchOutcome, held: Mapping[int, ItemResult[PlanItem]]
+    ) -> Mapping[int, ItemResult[PlanItem]]:
+        """Archive the partitions of a batch, and return the results of those that stay.
+
+        Copying may have taken hours, in which a hold on the feed may have been added.
+        """
+        if self._archive is None:
+            return {}
+        going = {at: item for at, item in batch.partitions.items() if at not in held}
+        archived = self._archive.of(going)
+        batch.archived = archived.audit
+        refusal = self.work.guard.refusal(self.base, items=len(going), must_look=True)
+        return archived.stay if refusal is None else {at: refusal.of(item) for at, item in going.items()}
+
 
 @dataclass(kw_only=True)
 class _BatchOutcome:
@@ -96,12 +128,14 @@ class _BatchOutcome:
 
     Attributes:
         open: positions whose state is unknown now.
+        archived: what was archived before.
     """
 
     items: Sequence[PlanItem]
     positions: range
     results: dict[int, ItemResult[PlanItem]] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
+    archived: Sequence[tuple[NewItem, SettledItem]] = ()
 
     @property
     def partitions(self) -> dict[int, PlanItem]:
@@ -164,7 +198,7 @@ class _BatchOutcome:
             open=frozenset(self.open),
             beside=tuple(each for _, each in parents if each.outcome is Outcome.FAILED),
             events=tuple(event for event in reported if event is not None),
-            audit_only=tuple((new_item(at, each.item), settled_item(at, each)) for at, each in parents),
+            audit_only=(*self.archived, *((new_item(at, each.item), settled_item(at, each)) for at, each in parents)),
         )
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from toolkit.planning.retention import Candidate, EvictionPolicy, KeepReason, Kept, keep_last_from, kept_by
+from toolkit.planning.retention import Candidate, KeepReason, Kept, keep_last_from, kept_by
+from toolkit.retention.protection import ProtectedInstances
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.actions.hold_file import HoldFile
+    from toolkit.retention.targets import FeedTarget
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,16 +25,19 @@ class PartitionSelection:
         young: those that are too young.
         kept: those that are old enough and stay all the same.
         kept_from: see `keep_last_from`.
+        notes: what no protection keeps any more.
     """
 
     going: Sequence[str]
     young: Sequence[str]
     kept: Mapping[str, Kept]
     kept_from: datetime
+    notes: Sequence[str] = ()
 
     @classmethod
-    def of(cls, candidates: Mapping[str, Candidate], policy: EvictionPolicy, hold_file: HoldFile | None) -> Self:
-        """Decide about all partitions of a table; a hold file keeps what would go."""
+    def of(cls, candidates: Mapping[str, Candidate], target: FeedTarget, hold_file: HoldFile | None) -> Self:
+        """Decide about all partitions of a table; a hold file keeps what would go, and so do protections."""
+        policy = target.policy
         kept_from = keep_last_from(candidates.values(), policy)
         kept: dict[str, Kept] = {}
         going: list[str] = []
@@ -47,7 +52,14 @@ class PartitionSelection:
                 young.append(name)
             else:
                 kept[name] = why
-        return cls(going=going, young=young, kept=kept, kept_from=kept_from)
+        protected = ProtectedInstances.among({name: candidates[name] for name in going}, policy, target.protectors)
+        return cls(
+            going=[name for name in going if name not in protected.kept],
+            young=young,
+            kept=kept | protected.kept,
+            kept_from=kept_from,
+            notes=protected.notes,
+        )
 
     def held(self, hold_file: HoldFile) -> int:
         """Return how many partitions the hold file alone keeps."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from toolkit.catalog.adapters.thrift_json import Struct
     from toolkit.catalog.model import Partition, Table
 
+METADATA = "_metadata"
+"""Name of the file in the directory of an export."""
 _VERSION = "0.2"
 _KNOWN = ("0.1", "0.2")
 _OF_A_TABLE, _OF_A_PARTITION = ("1", "2", "3", "7", "8", "9", "10", "11", "12"), ("1", "6", "7")

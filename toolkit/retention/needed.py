@@ -1,0 +1,150 @@
+"""Evidence of protections: which instances are unread or not replicated, by config repo, stores and ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from toolkit.availability import DATA_ERRORS, PathInstances
+from toolkit.el import ElError, format_instant
+from toolkit.entities import ClusterRole, ProtectionName
+from toolkit.errors import InvalidInput
+from toolkit.ledger.batches.unread import unread_instances
+from toolkit.ledger.runs.route_keys import CopyRoute, unfinished_keys
+from toolkit.planning.replication import Route, Side
+from toolkit.retention.consumers import WINDOW, FeedConsumers
+from toolkit.retention.protection import Needed, Protector, all_needed, protectors
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.availability import DataAccess
+    from toolkit.entities import Cluster, Feed, Repository
+    from toolkit.ledger.database import Ledger, Transaction
+    from toolkit.planning.retention import RetentionClock
+    from toolkit.retention.consumers import Reader
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeededInstances:
+    """Instances that somebody still needs, for the feeds of a config repo.
+
+    Attributes:
+        repository: all entities.
+        clock: of the run; what the target's retention would evict is not waited for there.
+        data: where instances are looked at.
+        ledger: of the runs; None: what readers have read is unknown, so that everything is unread.
+    """
+
+    repository: Repository
+    clock: RetentionClock
+    data: DataAccess
+    ledger: Ledger | None
+
+    def protectors(self, feed: Feed, cluster: Cluster) -> tuple[Protector, ...]:
+        """Return the protections of a feed on a cluster; what they find raises LedgerUnavailable and StopRequested."""
+        return protectors(feed, cluster, partial(self._needed, feed, cluster))
+
+    def _needed(self, feed: Feed, cluster: Cluster, name: ProtectionName) -> Needed:
+        if name is ProtectionName.UNREPLICATED:
+            return partial(self._unreplicated, feed, cluster)
+        if self.ledger is None:
+            return all_needed("without the ledger it is unknown who has read it")
+        if name is ProtectionName.UNREAD_BATCHES:
+            return partial(_unread_batches, self.ledger, feed.name, cluster.name)
+        return partial(self._unread, self.ledger, feed.name, cluster.name)
+
+    def _unread(self, ledger: Ledger, feed: str, cluster: str, instants: Sequence[datetime]) -> Mapping[datetime, str]:
+        """Return the instances that an instance of a process reads that has not succeeded; its end may be to come."""
+        readers = self._consumers.readers(feed, cluster)
+        found: dict[datetime, str] = {}
+        for first in range(0, len(instants) if readers else 0, WINDOW):
+            window = instants[first : first + WINDOW]
+            found.update(ledger.read(lambda tx: dict(_unread_of(tx, readers, feed, window))))  # noqa: B023 - used at once
+        return found
+
+    @cached_property
+    def _consumers(self) -> FeedConsumers:
+        return FeedConsumers(repository=self.repository)
+
+    def _unreplicated(self, feed: Feed, cluster: Cluster, instants: Sequence[datetime]) -> Mapping[datetime, str]:
+        """Return the instances that are missing at a target that has to keep them; none where the feed is no source."""
+        on = feed.cluster(cluster.name)
+        found: dict[datetime, str] = {}
+        for each in feed.clusters if on.type is ClusterRole.SOURCE else ():
+            if each.type is not ClusterRole.TARGET:
+                continue
+            target = Side(feed=feed, cluster=self.repository.cluster(each.name), on=each)
+            route = Route(source=Side(feed=feed, cluster=cluster, on=on), target=target)
+            for instant, why in self._not_at(route, instants):
+                found.setdefault(instant, why)
+        return found
+
+    def _not_at(self, route: Route, instants: Sequence[datetime]) -> Iterator[tuple[datetime, str]]:
+        """Yield the instances that the target of a route has to have and has not, or that a later run copies again."""
+        (start, end), name = route.span, route.target.cluster.name
+        start = max(start, route.kept_from(self.clock))
+        due = [each for each in instants if start <= each < end and each in route.target.instances]
+        if not due:
+            return
+        environment = self.repository.environment
+        if environment is not None and not environment.allows(name):
+            yield from all_needed(f"the environment has no cluster {name}, where it may be missing")(due).items()
+            return
+        try:
+            there = frozenset(self._ready(route.target, due))
+        except (*DATA_ERRORS, ElError, InvalidInput) as error:
+            yield from all_needed(f"it is unknown whether {name} has it: {error}")(due).items()
+            return
+        unfinished = self._unfinished(route)
+        for instant in due:
+            if instant not in there:
+                yield instant, f"it is not complete on {name}"
+            elif format_instant(instant) in unfinished:
+                yield instant, f"a copy to {name} began and is not finished"
+
+    def _ready(self, target: Side, due: Sequence[datetime]) -> Iterable[datetime]:
+        """Yield the instances that readers may read at a target."""
+        reader = self.data.instances_of(target.feed, target.cluster)
+        if isinstance(reader, PathInstances):
+            reader = replace(reader, place=target.cluster.place_for_reading)
+            if reader.flag:
+                yield from (each.instant for each in reader.look_at(due) if each.is_ready)
+                return
+        counted = reader.counted()
+        yield from (each for each in due if each in counted)
+
+    def _unfinished(self, route: Route) -> Collection[str]:
+        """Return the keys of copies that are not finished; the ledger may only keep more than the target says."""
+        if self.ledger is None:
+            return ()
+        names = CopyRoute(feed=route.feed.name, target=route.target.cluster.name, source=route.source.cluster.name)
+        return self.ledger.read(lambda tx: unfinished_keys(tx, names))
+
+
+def looked_at_targets(feed: Feed, cluster: Cluster) -> Iterator[str]:
+    """Yield the clusters where a protection of a feed looks for copies of its instances."""
+    on = feed.cluster(cluster.name)
+    protections = () if on.retention is None else on.retention.protect
+    if on.type is ClusterRole.SOURCE and any(each.name is ProtectionName.UNREPLICATED for each in protections):
+        yield from (each.name for each in feed.clusters if each.type is ClusterRole.TARGET)
+
+
+def _unread_batches(ledger: Ledger, feed: str, cluster: str, instants: Sequence[datetime]) -> Mapping[datetime, str]:
+    keys = {format_instant(each): each for each in instants}
+    unread = ledger.read(lambda tx: unread_instances(tx, feed, cluster, keys))
+    return {keys[key]: f"step {step} has not finished it" for key, step in unread.items()}
+
+
+def _unread_of(
+    tx: Transaction, readers: Sequence[Reader], feed: str, window: Sequence[datetime]
+) -> Iterator[tuple[datetime, str]]:
+    for reader in readers:
+        keys = {instant: reader.keys(feed, instant) for instant in window}
+        done = reader.succeeded(tx, [key for each in keys.values() for key in each])
+        for instant, of_it in keys.items():
+            missing = next((key for key in of_it if key not in done), None)
+            if missing is not None:
+                yield instant, f"{reader.site.process.name} of {missing} reads it and has not succeeded yet"
