@@ -74,8 +74,10 @@ class JdbcDatabase(Database):
 
     @override
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        with self._connection(read_only=False, isolation=_READ_COMMITTED) as connection:
+    def transaction(self, *, read_only: bool = False) -> Iterator[Session]:
+        with self._connection(read_only=read_only, isolation=_READ_COMMITTED) as connection:
+            if read_only and self._dialect.type is DatasourceType.MYSQL:  # whose driver does not tell the server
+                connection.execute("START TRANSACTION READ ONLY", seconds=CALL_SECONDS)
             yield _JdbcSession(self._dialect, connection)
             connection.commit()
 

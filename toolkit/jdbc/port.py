@@ -248,8 +248,8 @@ class Database(Protocol):
         """Take a snapshot, read only."""
         ...
 
-    def transaction(self) -> AbstractContextManager[Session]:
-        """Begin a transaction that may write."""
+    def transaction(self, *, read_only: bool = False) -> AbstractContextManager[Session]:
+        """Begin a transaction that may write, or one in which the database refuses each change."""
         ...
 
     def close(self) -> None:

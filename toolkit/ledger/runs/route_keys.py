@@ -1,4 +1,4 @@
-"""Keys of the instances that were copied, or skipped, from one cluster to another."""
+"""Keys of the instances that were copied, or skipped, from one cluster to another, or to a database."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ _KEY = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CopyRoute:
-    """Replication of a feed from one cluster to another."""
+    """Replication of a feed from one cluster to another.
+
+    Of an export to a database, `target` is the cluster and `source` the datasource, as in the runs' keys.
+    """
 
     feed: str
     target: str
     source: str
+    life_cycle: LifeCycle = LifeCycle.REPLICATION
 
     @property
     def subject(self) -> Subject:
         """The runs of the route."""
-        feed, cycle = self.feed, LifeCycle.REPLICATION
+        feed, cycle = self.feed, self.life_cycle
         return Subject(entity=feed, life_cycle=cycle, cluster=self.target, counterpart=self.source)
 
     @property
     def is_of(self) -> sa.ColumnElement[bool]:
         """True if a row of `run` is about it."""
-        of_feed = sa.and_(run.c.entity == self.feed, run.c.life_cycle == LifeCycle.REPLICATION)
+        of_feed = sa.and_(run.c.entity == self.feed, run.c.life_cycle == self.life_cycle)
         return sa.and_(of_feed, run.c.cluster == self.target, run.c.counterpart == self.source)
 
 

@@ -1,0 +1,192 @@
+"""Wiring of runs that export instances to databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.model import NoTarget
+from toolkit.actions.selection import NothingChosen
+from toolkit.actions.target_resolution import resolved
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.ingested_data import data_access
+from toolkit.bootstrap.messages import MessageContent
+from toolkit.bootstrap.replication import ReplicationOptions
+from toolkit.el import format_instant
+from toolkit.el.segment import Segment
+from toolkit.el.tokens import tokenize
+from toolkit.el.zones import load_zone, to_local
+from toolkit.entities.errors import UnfitFeed
+from toolkit.entities.not_implemented import Area
+from toolkit.exchange.export_action import DatabaseExportAction
+from toolkit.exchange.export_targets import (
+    DatabaseExportDetail,
+    DatabaseExportItem,
+    DatabaseExportTarget,
+)
+from toolkit.exchange.instance_files import InstanceReader
+from toolkit.jdbc.dialect import parse_table_name
+from toolkit.ledger.runs import route_keys
+from toolkit.ledger.runs.history import RecordedRuns
+from toolkit.ledger.runs.route_keys import CopyRoute
+from toolkit.ledger.vocabulary import LifeCycle
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.progress import Progress
+    from toolkit.actions.runner import Targets
+    from toolkit.bootstrap.db_import import ExchangeAdapters
+    from toolkit.clock import Clock
+    from toolkit.entities import Cluster, Feed
+    from toolkit.entities.exchange import FeedExport
+    from toolkit.exchange.export_targets import DatabaseExportResult
+    from toolkit.exchange.instance_files import InstanceFiles
+    from toolkit.jdbc.port import Database
+    from toolkit.ledger.database import Transaction
+    from toolkit.runs.stop import StopSignal
+
+_MINUTE = timedelta(minutes=1)
+
+DatabaseExportWired = Wired[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail]
+
+
+class NotExported(UnfitFeed):
+    """A feed that cannot be exported to a database."""
+
+
+def export_to_databases(
+    own: ReplicationOptions,
+    options: ActionOptions,
+    clock: Clock,
+    process: StopSignal,
+    progress: Progress,
+    adapters: ExchangeAdapters,
+) -> DatabaseExportResult:
+    """Export instances to databases, from the options to the result; arguments and errors are those of `run_action`."""
+    _ = own.wanted
+    with ExitStack() as stack:
+        wire = partial(_wire, own, adapters, stack)
+        return run_action(options, clock, process, progress, wire, Area.EXPORT, affected=lambda context: context.pairs)
+
+
+def _wire(
+    own: ReplicationOptions, adapters: ExchangeAdapters, stack: ExitStack, context: ActionContext
+) -> DatabaseExportWired:
+    options = context.options
+    key = format_instant(options.nominal_time)
+    wiring = _Wiring(own=own, adapters=adapters, context=context, stack=stack)
+    chosen = [
+        (NoTarget(entity=feed.name, cluster=cluster.name, instance_key=key), partial(wiring.targets, feed, cluster))
+        for feed, cluster in context.pairs
+        if options.selection.names or feed.cluster(cluster.name).export is not None
+    ]
+    if not chosen:
+        raise NothingChosen(wanted="an `export` of a feed", known=())
+    targets: Targets[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail] = resolved(
+        chosen, DatabaseExportDetail, refusal="not_exported", must_all_work=bool(options.selection.names)
+    )
+    rows = stack.enter_context(closing(adapters.rows(context.variables)))
+    action = DatabaseExportAction(rows=rows, outputs=context.use.outputs)
+    content: MessageContent[DatabaseExportTarget] = MessageContent.of_feed(
+        "EXPORT", lambda target: target.uri(str(target.table))
+    )
+    return Wired(action=action, targets=targets, content=content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wiring:
+    """Targets of a run, with databases that are opened once each.
+
+    Attributes:
+        own: which instances.
+        adapters: open databases.
+        context: of the run.
+        stack: closes the databases.
+    """
+
+    own: ReplicationOptions
+    adapters: ExchangeAdapters
+    context: ActionContext
+    stack: ExitStack
+    opened: dict[str, Database] = field(default_factory=dict)
+
+    def targets(self, feed: Feed, cluster: Cluster) -> Iterator[DatabaseExportTarget]:
+        """Yield the instances of a feed that are exported, oldest first.
+
+        Raises:
+            InvalidInput: the feed has no export there, or the datasource cannot be opened.
+        """
+        on = feed.cluster(cluster.name)
+        export = on.export
+        if export is None:
+            raise NotExported(feed=feed.name, why=f"has no `export` on cluster {cluster.name}; add it to the feed")
+        if on.ingest is not None:
+            raise NotExported(feed=feed.name, why=f"is ingested on {cluster.name}; export it from a feed of files")
+        database = self._database(export.target.name)
+        reader = InstanceReader(feed=feed, cluster=cluster, format=export.format)
+        for instant in self._instants(feed, cluster, export.target.name):
+            yield DatabaseExportTarget(
+                entity=feed.name,
+                cluster=cluster.name,
+                counterpart=export.target.name,
+                instance_key=format_instant(instant),
+                export=export,
+                table=parse_table_name(export.target.table_name),
+                slice=_slice(feed, cluster, export, instant),
+                files=partial(self._files, reader, instant),
+                database=lambda: database,
+            )
+
+    def _files(self, reader: InstanceReader, instant: datetime, work: RunContext) -> InstanceFiles:
+        return reader.files(instant, data_access(work.stores, self.context.variables))
+
+    def _database(self, name: str) -> Database:
+        if name not in self.opened:
+            datasource = self.context.repository.datasource(name)
+            opened = self.adapters.database(datasource, self.context.variables)
+            self.opened[name] = self.stack.enter_context(closing(opened))
+        return self.opened[name]
+
+    def _instants(self, feed: Feed, cluster: Cluster, datasource: str) -> list[datetime]:
+        """Return the instances that were asked for; else the last one, and what earlier runs did not finish."""
+        sequence, nominal, wanted = feed.instances_on(cluster.name), self.context.options.nominal_time, self.own.wanted
+        if wanted.first is not None and wanted.end is not None:
+            return [each for each in sequence.between(wanted.first, wanted.end) if each <= nominal]
+        last = sequence.at_or_before(nominal)
+        if last is None:
+            return []
+        end = last + _MINUTE
+        ledger = self.context.use.ledger
+        route = CopyRoute(feed=feed.name, target=cluster.name, source=datasource, life_cycle=LifeCycle.EXPORT)
+
+        def known(tx: Transaction) -> tuple[frozenset[str], frozenset[str]]:
+            runs = RecordedRuns(tx=tx, subject=route.subject)
+            recorded = runs.keys(format_instant(sequence.start), format_instant(end))
+            return recorded, route_keys.unfinished_keys(tx, route)
+
+        recorded, unfinished = (frozenset[str](), frozenset[str]()) if ledger is None else ledger.read(known)
+        if not recorded:
+            return [last]
+        after = (each for each in sequence.between(sequence.start, end) if format_instant(each) >= min(recorded))
+        return [each for each in after if _is_due(format_instant(each), recorded, unfinished)]
+
+
+def _is_due(key: str, recorded: frozenset[str], unfinished: frozenset[str]) -> bool:
+    return key not in recorded or key in unfinished
+
+
+def _slice(feed: Feed, cluster: Cluster, export: FeedExport, instant: datetime) -> Mapping[str, str]:
+    """Return the values of the slice's columns, as texts.
+
+    Raises:
+        ElError: a text is malformed, or has a variable without a value.
+    """
+    local, variables = to_local(instant, load_zone(feed.path_timezone)), feed.variables_on(cluster)
+    texts = export.target.load.slice
+    return {name: Segment(tuple(tokenize(text)), text).render(local, variables) for name, text in texts.items()}
