@@ -1,0 +1,117 @@
+"""Round trips of tables: read into files, staged into a table of the same columns, compared in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.contract.database.conftest import database_of
+from tests.databases.datasources import DataServer
+from toolkit.entities.vocabulary import DatasourceType
+from toolkit.exchange.rows import ReadRequest, Rows, StageRequest, StoredFormat, WrittenRows
+from toolkit.jdbc.dialect import dialect
+from toolkit.jdbc.gateway import JdbcGateway
+from toolkit.jdbc.port import DatabaseSnapshot, RelationName, RowQuery, TableDescription
+from toolkit.jdbc.types import MappedColumn, map_columns
+
+SOURCE, STAGING = RelationName(("t",)), RelationName(("s",))
+
+
+@dataclass
+class RoundTrip:
+    """A table `t` of a database, as the actions would bring it out and back.
+
+    Attributes:
+        wanted: types by `columns` of an import.
+    """
+
+    data: DataServer
+    gateway: JdbcGateway
+    rows: Rows
+    directory: Path
+    stored: StoredFormat = field(default_factory=StoredFormat)
+    wanted: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The directory of files."""
+        return (f"file://{self.directory}",)
+
+    def read(self, split_by: str | None = None, parts: int = 1, high_of: str | None = None) -> WrittenRows:
+        """Write files, of one snapshot if the database has one.
+
+        Raises:
+            AssertionError: values would change, which an import refuses.
+        """
+        with database_of(self.data, self.gateway).snapshot() as snapshot:
+            request = self.request(snapshot, split_by, parts, high_of)
+            return self.rows.read(request)
+
+    def request(
+        self, snapshot: DatabaseSnapshot, split_by: str | None = None, parts: int = 1, high_of: str | None = None
+    ) -> ReadRequest:
+        """Return the request that reads the table."""
+        columns = self.columns(snapshot.describe(SOURCE))
+        query = RowQuery(
+            table=SOURCE,
+            columns=tuple(each.name for each in columns),
+            casts={each.name: each.cast for each in columns if each.cast is not None},
+        )
+        changed = snapshot.changed(query, {each.name: each.check for each in columns if each.check is not None})
+        assert not changed, changed
+        text = snapshot.select_text(query)
+        conditions = snapshot.splits(query, split_by, parts) if split_by else ("1 = 1",)
+        return ReadRequest(
+            access=database_of(self.data, self.gateway).access,
+            init_statement=snapshot.init_statement,
+            selects=tuple(f"{text} WHERE {each}" for each in conditions),
+            columns={each.name: each.spark for each in columns},
+            fetch_size=1000,
+            stored=self.stored,
+            target=self.files[0],
+            high_of=high_of,
+        )
+
+    def columns(self, described: TableDescription) -> tuple[MappedColumn, ...]:
+        """Return how the columns are mapped."""
+        return map_columns(dialect(self.data.datasource.type), "t", described.columns, self.wanted)
+
+    def stage(self, connections: int = 2) -> int:
+        """Write the files into a new staging table."""
+        own, database = dialect(self.data.datasource.type), database_of(self.data, self.gateway)
+        with database.transaction() as session:
+            described = session.describe(SOURCE)
+            columns = self.columns(described)
+            names = [each.name for each in columns]
+            session.execute(f"DROP TABLE IF EXISTS {own.table(STAGING)}")
+            session.execute(own.staging_statement(STAGING, SOURCE, names))
+        return self.rows.stage(
+            StageRequest(
+                access=database.access,
+                table=STAGING,
+                files=self.files,
+                stored=self.stored,
+                columns={each.name: each.spark for each in columns},
+                connections=connections,
+                batch_rows=100,
+            )
+        )
+
+    def differences(self) -> list[tuple[object, ...]]:
+        """Return rows that only one of both tables has, by all bits of their values."""
+        if self.data.datasource.type is DatasourceType.POSTGRES:
+            texts = [f"SELECT x::text FROM {table} AS x" for table in ("t", "s")]  # noqa: S608 - ours
+        else:
+            with database_of(self.data, self.gateway).snapshot() as snapshot:
+                columns = snapshot.describe(SOURCE).columns
+            fields = ", ".join(_bits(each.name, each.type) for each in columns)
+            texts = [f"SELECT CONCAT_WS('|', {fields}) FROM {table}" for table in ("t", "s")]  # noqa: S608
+        one, other = texts
+        return self.data.rows(f"{one} EXCEPT ALL {other}") + self.data.rows(f"{other} EXCEPT ALL {one}")
+
+
+def _bits(name: str, kind: str) -> str:
+    quoted = dialect(DatasourceType.MYSQL).quote(name)
+    text = f"CAST({quoted} AS DOUBLE)" if kind == "float" else quoted
+    return f"COALESCE(HEX(CAST({text} AS BINARY)), '-')"

@@ -1,0 +1,181 @@
+"""Files of rows, as Spark writes and reads them: what they hold comes back as it was, or the job fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from toolkit.entities.vocabulary import DataFormat
+from toolkit.exchange.rows import ReadRequest, RowsFailed, StoredFormat, WrittenRows
+from toolkit.jdbc.gateway import JavaObject
+from toolkit.jdbc.port import Value
+from toolkit.jdbc.types import MOST_DIGITS
+
+_STRICT = {
+    "ignoreCorruptFiles": "false",
+    "ignoreMissingFiles": "false",
+    "mode": "FAILFAST",
+    "recursiveFileLookup": "true",
+}
+"""Options that win over the cluster's: a file that cannot be read fails the action."""
+_TEXT_TIMES = {
+    "dateFormat": "yyyy-MM-dd",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""Forms with microseconds, which Spark leaves out by default."""
+_TYPED = {DataFormat.PARQUET, DataFormat.ORC}
+_DECIMAL = re.compile(r"decimal\((?P<digits>\d+),(?P<scale>\d+)\)")
+
+
+def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -> WrittenRows:
+    """Write the rows, and read the files back: what counts is what is in them."""
+    stored, columns = request.stored, request.columns
+    if len({each.lower() for each in columns}) < len(columns):
+        detail = "names of columns differ only in their case, which most readers of files do not see"
+        raise RowsFailed(about=request.access.name, detail=f"{detail}: rename one in a view, or exclude it")
+    if stored.format is DataFormat.ORC and any("`" in each for each in columns):
+        raise RowsFailed(about=request.access.name, detail="ORC has no names of columns with `: write parquet")
+    directory = jvm_of(session).org.apache.hadoop.fs.Path(request.target)
+    system = directory.getFileSystem(hadoop_settings(session))
+    system.setWriteChecksum(False)
+    options = {**_options(stored), **({} if stored.format in _TYPED else _TEXT_TIMES)}
+    options["mapreduce.fileoutputcommitter.marksuccessfuljobs"] = "false"  # the flag belongs to publication
+    writer = frame.select(*(_writable(name, kind, stored) for name, kind in columns.items())).write
+    writer.format(str(stored.format)).options(**options).mode("append").save(request.target)
+    written = read_files(session, (request.target,), stored, columns, columns)
+    high = sql.lit(None) if request.high_of is None else sql.max(column_of(request.high_of))
+    rows, greatest = written.agg(sql.count(sql.lit(1)), high.cast("string")).collect()[0]
+    files = [each for each in system.listStatus(directory) if not str(each.getPath().getName()).startswith((".", "_"))]
+    return WrittenRows(
+        rows=int(rows),
+        bytes=sum(int(each.getLen()) for each in files),
+        files=len(files),
+        high=None if greatest is None else _value(str(greatest), columns[str(request.high_of)]),
+    )
+
+
+def _options(stored: StoredFormat) -> dict[str, str]:
+    """Return Spark's options of a format, with which each value comes back as it was."""
+    if stored.format is DataFormat.CSV:
+        edges = {"ignoreLeadingWhiteSpace": "false", "ignoreTrailingWhiteSpace": "false"}
+        return {"header": "true", "nullValue": stored.null_text, "escape": '"', "encoding": "UTF-8", **edges}
+    return {"ignoreNullFields": "false", "encoding": "UTF-8"} if stored.format is DataFormat.JSON else {}
+
+
+def _writable(name: str, kind: str, stored: StoredFormat) -> Column:
+    """Return a column as files of CSV can keep it: binary as hexadecimal digits, and no text that means null."""
+    column = column_of(name)
+    if stored.format is DataFormat.CSV and kind == "binary":
+        return sql.hex(column).alias(name)
+    if stored.format is DataFormat.CSV and kind == "string":
+        why = f"a text in the column {name} is {stored.null_text!r}, which means null in CSV; set another null_string"
+        return checked(column, column == sql.lit(stored.null_text), why).alias(name)
+    return column
+
+
+def file_columns(session: SparkSession, files: Sequence[str], stored: StoredFormat) -> dict[str, str]:
+    """Return the columns of files; none, where there is no file."""
+    names = {"mergeSchema": "true", "primitivesAsString": "true"}
+    try:
+        reader = session.read.format(str(stored.format)).options(**_options(stored), **_STRICT, **names)
+        return {each.name: each.dataType.simpleString() for each in reader.load(list(files)).schema} if files else {}
+    except PySparkException as error:
+        if "UNABLE_TO_INFER_SCHEMA" in str(error):
+            return {}
+        raise
+
+
+def read_files(
+    session: SparkSession,
+    files: Sequence[str],
+    stored: StoredFormat,
+    found: Mapping[str, str],
+    wanted: Mapping[str, str],
+) -> DataFrame:
+    """Return the rows of files with columns of these types; a column that is in none of the files is null.
+
+    Args:
+        session: the session.
+        files: URIs.
+        stored: their form.
+        found: types of the columns in the files, in their order.
+        wanted: types of the result.
+    """
+    types = {name: _read_type(stored, wanted.get(name, "string"), kind) for name, kind in found.items()}
+    schema = ", ".join(f"{quoted(name)} {kind}" for name, kind in types.items())
+    options = {**_options(stored), **_STRICT}
+    if stored.format is DataFormat.CSV:
+        options |= {"multiLine": "true", "enforceSchema": "false"}  # names of the first line are compared
+    frame = session.read.schema(schema).format(str(stored.format)).options(**options).load(list(files))
+    return frame.select(*(_converted(name, kind, types.get(name), stored) for name, kind in wanted.items()))
+
+
+def _read_type(stored: StoredFormat, wanted: str, found: str) -> str:
+    """Return the type with which a column of files is read; text takes the wanted one, with room for more digits."""
+    if stored.format in _TYPED:
+        return found
+    if wanted == "binary" and stored.format is DataFormat.CSV:
+        return "string"
+    decimal = _DECIMAL.fullmatch(wanted)
+    if decimal is None:
+        return wanted
+    digits, scale = int(decimal["digits"]), int(decimal["scale"])
+    return f"decimal({MOST_DIGITS},{max(scale, min(18, MOST_DIGITS - (digits - scale)))})"
+
+
+def _converted(name: str, kind: str, found: str | None, stored: StoredFormat) -> Column:
+    """Return a column as another type; a value that is another one when it is converted back fails the job."""
+    column, own = column_of(name), quoted(name)
+    if found is None:
+        return sql.lit(None).cast(kind).alias(name)
+    if found == kind:
+        return column
+    if stored.format is DataFormat.CSV and kind == "binary":
+        return sql.unhex(column).alias(name)
+    back = sql.expr(f"try_cast(try_cast({own} AS {kind}) AS {found})")
+    why = f"the column {name} has a value of type {found} that is no {kind}"
+    return checked(sql.expr(f"try_cast({own} AS {kind})"), ~back.eqNullSafe(column), why).alias(name)
+
+
+def _value(text: str, kind: str) -> Value:
+    if kind in {"smallint", "int", "bigint"}:
+        return int(text)
+    if kind.startswith("decimal"):
+        return Decimal(text)
+    if kind == "date":
+        return date.fromisoformat(text)
+    if kind.startswith("timestamp"):
+        return datetime.fromisoformat(text).replace(tzinfo=UTC if kind == "timestamp" else None)
+    return text
+
+
+def column_of(name: str) -> Column:
+    """Return a column by its exact name."""
+    return sql.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """Return a name as an identifier of Spark's SQL."""
+    return f"`{name.replace('`', '``')}`"
+
+
+def checked(column: Column, is_bad: Column, why: str) -> Column:
+    """Return a column that fails its job with a text in marks where the condition holds."""
+    return sql.when(is_bad, sql.raise_error(sql.lit(f"[feedctl]{why}[/feedctl]"))).otherwise(column)
+
+
+def jvm_of(session: SparkSession) -> JavaObject:
+    """Return the JVM of an application."""
+    return session._jvm  # noqa: SLF001 - Python's Spark has no way to it
+
+
+def hadoop_settings(session: SparkSession) -> JavaObject:
+    """Return the settings of Hadoop of an application."""
+    return session.sparkContext._jsc.hadoopConfiguration()  # noqa: SLF001
