@@ -19,6 +19,7 @@ from toolkit.exchange.spark_rows import SparkRows
 from toolkit.jdbc.errors import (
     ConstraintViolated,
     DatabaseError,
+    DatabaseTimeout,
     DatabaseUnreachable,
     DriverMissing,
     LoginRefused,
