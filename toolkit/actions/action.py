@@ -333,6 +333,15 @@ class Action(Protocol[T, I, D]):
         ...
 
 
+@runtime_checkable
+class DivisibleAction(Protocol[T, I, D]):
+    """Action whose targets can be applied in part; another one applies all items of a target or none."""
+
+    def part(self, plan: TargetPlan[T, I, D], positions: frozenset[int]) -> TargetPlan[T, I, D]:
+        """Return the plan with the items at some positions, in order, as far as they may go without the others."""
+        ...
+
+
 class ExceededLimit(Protocol):
     """A safety limit that plans exceed."""
 

@@ -9,6 +9,8 @@ from toolkit.el import format_instant
 from toolkit.errors import InvalidInput, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from toolkit.actions.action import ExceededLimit
 
 
@@ -25,6 +27,65 @@ class PlanChanged(Refused):
         super().__init__(
             f"the plan is {found}, but {approved} was approved; nothing was touched. "
             f"Look at the plan again with --dry-run and approve what it shows"
+        )
+
+
+class BadPlanFile(Refused):
+    """A text that is not a plan file as feedctl wrote it; nothing was touched.
+
+    Args:
+        why: what is wrong with it.
+    """
+
+    def __init__(self, *, why: str) -> None:
+        self.why = why
+        super().__init__(f"this is not a plan file as feedctl wrote it: {why}; make a new one with --plan-out")
+
+
+class OtherPlan(Refused):
+    """A plan file that was made for another run; nothing was touched.
+
+    Args:
+        differences: between the file and this run.
+    """
+
+    def __init__(self, *, differences: Sequence[str]) -> None:
+        self.differences = tuple(differences)
+        super().__init__(
+            f"the plan file is not for this run: {'; '.join(self.differences)}. Nothing was touched; make a new plan "
+            f"with --plan-out, or run with the options that the plan was made with"
+        )
+
+
+class PlanOutdated(Refused):
+    """A plan file of which no item is due any more as it was planned; nothing was touched.
+
+    Args:
+        items: so many the file has.
+        created_at: when it was made.
+    """
+
+    def __init__(self, *, items: int, created_at: str) -> None:
+        self.items, self.created_at = items, created_at
+        super().__init__(
+            f"none of the {items} items of the plan file of {created_at} is due as it was planned; nothing was "
+            f"touched. Make a new plan with --plan-out"
+        )
+
+
+class PlanApplied(Refused):
+    """A plan file that was applied before; nothing was touched.
+
+    Args:
+        when: that was.
+        who: did it.
+    """
+
+    def __init__(self, *, when: datetime, who: str) -> None:
+        self.when, self.who = when, who
+        super().__init__(
+            f"{who} applied this plan file at {format_instant(when.replace(second=0, microsecond=0))}; nothing was "
+            f"touched. Make a new plan with --plan-out"
         )
 
 

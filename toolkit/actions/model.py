@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -170,6 +171,7 @@ class TargetPlan(Generic[T, I, D]):
         skipped: why it is none of this run's business now: suspended, or another run is at it.
         waiting: what it needs and is not there yet.
         refused: the limit of its own that it exceeds, so that none of its items is done.
+        drifted: the plan file that is applied says something else of it, as the notes name.
     """
 
     target: T
@@ -183,6 +185,7 @@ class TargetPlan(Generic[T, I, D]):
     skipped: Problem | None = None
     waiting: Problem | None = None
     refused: Problem | None = None
+    drifted: bool = False
 
     @property
     def label(self) -> str:
@@ -197,16 +200,15 @@ class TargetPlan(Generic[T, I, D]):
 
 
 def plan_digest(plans: Iterable[TargetPlan[T, I, D]]) -> str:
-    """Names a plan: SHA-256, in hexadecimal, over the instances of its targets and its items.
+    """Names a plan: SHA-256, in hexadecimal, over its targets with items, and all that is shown of these.
 
     An eviction's instance is the nominal time: an approval left in a schedule is not good for the same
     items on another day. What is refused is not in it: nothing of that is done.
     """
     digest = hashlib.sha256()
-    for plan in (each for each in plans if each.refused is None):
-        if plan.items:
-            digest.update(f"{plan.target.instance_key}\n".encode())
-        for item in plan.items:
-            line = "\t".join(item.identity)
-            digest.update(f"{line}\n".encode(errors="surrogateescape"))
+    for plan in (each for each in plans if each.refused is None and each.items):
+        lines = [plan.sort_key, *((each.kind, each.instance_key, each.uri, *each.identity) for each in plan.items)]
+        for line in lines:
+            # As JSON, no text can look like two, or like the next line.
+            digest.update(f"{json.dumps(line)}\n".encode())
     return digest.hexdigest()

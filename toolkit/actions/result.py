@@ -75,7 +75,7 @@ class TargetResult(Generic[T, I, D]):
         """True if no user action is needed: the target was worked on to its end, and nothing of it failed."""
         plan = self.plan
         problems = (plan.failed, plan.skipped, plan.waiting, plan.refused, self.stopped)
-        return all(each is None for each in problems) and not self.counts[Outcome.FAILED]
+        return all(each is None for each in problems) and not (self.counts[Outcome.FAILED] or plan.drifted)
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield what counts for the status: the whole target if it failed or nothing was due, else its items.
@@ -85,7 +85,7 @@ class TargetResult(Generic[T, I, D]):
         """
         plan = self.plan
         is_failed = plan.failed is not None or plan.refused is not None
-        if is_failed or self.stopped is not None:
+        if is_failed or plan.drifted or self.stopped is not None:
             yield Outcome.FAILED
         if is_failed or plan.skipped is not None or plan.waiting is not None:
             return
@@ -117,6 +117,7 @@ class ActionResult(Generic[T, I, D]):
         targets: in the order of their names.
         refusal: the safety limit that refused the run.
         stopped: who or what ended the run before its time, for all of its targets that it had started.
+        drifted: the plan file that is applied has targets that the run does not have, as the notes name.
     """
 
     action: str
@@ -125,6 +126,7 @@ class ActionResult(Generic[T, I, D]):
     targets: tuple[TargetResult[T, I, D], ...] = ()
     refusal: Refused | None = None
     stopped: Stopped | None = None
+    drifted: bool = False
 
     def require_run(self) -> None:
         """Return when no target was skipped or stopped; for commands about one target that print no result.
@@ -156,6 +158,8 @@ class ActionResult(Generic[T, I, D]):
         if self.refusal is not None:
             return Status.REFUSED
         outcomes = [outcome for target in self.targets for outcome in target.outcomes()]
+        if self.drifted:
+            outcomes.append(Outcome.FAILED)
         if Outcome.FAILED not in outcomes:
             if any(target.plan.waiting is not None for target in self.targets):
                 return Status.NOT_YET

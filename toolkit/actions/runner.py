@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic
 
-from toolkit.actions.approval import refusal_of
+from toolkit.actions.approval import PlanApplied, refusal_of
 from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, SkipReason, T, TargetPlan, plan_digest
 from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
@@ -22,9 +22,15 @@ from toolkit.threads import WorkerPool
 if TYPE_CHECKING:
     from toolkit.actions.action import Action, ExceededLimit, RunContext
     from toolkit.actions.guard import Condition
+    from toolkit.actions.plan_file import PlanFile
+    from toolkit.errors import Refused
     from toolkit.ledger.runs.rows import Origin
     from toolkit.runs.run import ActiveRun, Envelope
     from toolkit.runs.stop import StopSignal
+
+
+NOT_IN_FILE = "not_in_plan_file"
+"""The code of a target that the plan file does not have, so that nothing of it is done."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,6 +57,8 @@ class ActionRunner(Generic[T, I, D]):
         open_context: opens what a plan is applied with; the run and the conditions are asked before each effect.
         origin_of: who works on an entity, and what was read for it.
         progress: told how far the applying is.
+        plan_file: only what it says as well is done; None: all that is planned.
+        claim: writes down that a plan file is applied, before the first effect; raises `PlanApplied` if it was before.
     """
 
     action: Action[T, I, D]
@@ -59,19 +67,24 @@ class ActionRunner(Generic[T, I, D]):
     open_context: Callable[[ActiveRun, Sequence[Condition]], RunContext]
     origin_of: Callable[[str], Origin]
     progress: Progress = field(default_factory=NoProgress)
+    plan_file: PlanFile | None = None
+    claim: Callable[[PlanFile], None] = lambda _: None
 
     def preview(self, request: ActionRequest, targets: Targets[T, I, D]) -> ActionResult[T, I, D]:
         """Plan, and touch nothing."""
         blank: ActionResult[T, I, D] = ActionResult(action=self.action.name, request=request)
         work = self.look(self.process)
         try:
-            plans, exceeded = self._limited([self.action.plan(target, work) for target in targets.to_do], work)
+            to_do, left = self._chosen(targets.to_do)
+            planned = [self._restricted(self.action.plan(target, work)) for target in to_do]
+            plans, exceeded = self._limited(planned, work)
         except Stopped as stopped:
             return replace(blank, stopped=stopped)
         digest = plan_digest(plans)
         results = [TargetResult(plan=plan, items=(*_seen(plan), *plan.unreadable)) for plan in plans]
-        refusal = refusal_of(digest, exceeded, request.approve)
-        return replace(blank, digest=digest, refusal=refusal, targets=_in_order(results, targets.settled))
+        refusal = self._refusal(plans, exceeded, request)
+        done = replace(blank, digest=digest, refusal=refusal, targets=_in_order((*results, *left), targets.settled))
+        return self._with_missing(done)
 
     def run(self, request: ActionRequest, targets: Targets[T, I, D], envelope: Envelope) -> ActionResult[T, I, D]:
         """Take the leases, plan, and unless that is refused, do exactly what the plan says.
@@ -82,8 +95,10 @@ class ActionRunner(Generic[T, I, D]):
         blank: ActionResult[T, I, D] = ActionResult(action=self.action.name, request=request)
         try:
             with ExitStack() as stack:
-                runs, skipped = self._started(targets.to_do, envelope, stack)
-                return self._done(blank, runs, (*_in_order(skipped, targets.settled),))
+                to_do, left = self._chosen(targets.to_do)
+                runs, skipped = self._started(to_do, envelope, stack)
+                done = self._done(blank, runs, (*_in_order((*skipped, *left), targets.settled),))
+                return self._with_missing(done)
         except Stopped as stopped:
             return replace(blank, stopped=stopped)
 
@@ -137,11 +152,15 @@ class ActionRunner(Generic[T, I, D]):
         request = blank.request
         _each(runs, lambda run: run.make_plan(), request.parallel)
         in_order = sorted(runs, key=lambda run: run.plan.sort_key)
+        for run in in_order:
+            run.whole, run.plan = run.plan, self._restricted(run.plan)
         plans, exceeded = self._limited([run.plan for run in in_order], self.look(self.process))
         for run, plan in zip(in_order, plans, strict=True):
             run.plan = plan
         digest = plan_digest(plans)
-        refusal = refusal_of(digest, exceeded, request.approve)
+        refusal = self._refusal(plans, exceeded, request)
+        if refusal is None and any(plan.items and plan.refused is None for plan in plans):
+            refusal = self._claimed()
         if refusal is None:
             _each(runs, lambda run: run.recover(), request.parallel)
             self._apply(runs, request.parallel)
@@ -149,6 +168,50 @@ class ActionRunner(Generic[T, I, D]):
             run.finish(refusal)
         results = _in_order((*over, *(run.result for run in runs)), ())
         return replace(blank, digest=digest, refusal=refusal, stopped=_ending(runs), targets=results)
+
+    def _chosen(self, targets: Sequence[T]) -> tuple[list[T], list[TargetResult[T, I, D]]]:
+        """Return the targets that a plan file has, and the results of the others."""
+        file, chosen, left = self.plan_file, list[T](), list[TargetResult[T, I, D]]()
+        for target in targets:
+            blank = self.action.blank_plan(target)
+            if file is None or file.has_key(blank.sort_key):
+                chosen.append(target)
+                continue
+            problem = Problem(code=NOT_IN_FILE, message="the plan file does not have it", is_settled=True)
+            left.append(TargetResult(plan=replace(blank, skipped=problem)))
+        return chosen, left
+
+    def _restricted(self, plan: TargetPlan[T, I, D]) -> TargetPlan[T, I, D]:
+        return plan if self.plan_file is None else self.plan_file.restricted(plan, self.action)
+
+    def _refusal(
+        self, plans: Sequence[TargetPlan[T, I, D]], exceeded: ExceededLimit | None, request: ActionRequest
+    ) -> Refused | None:
+        """Return why plans must not be applied; what is approved of a plan file is the file's own plan."""
+        file = self.plan_file
+        if file is None:
+            return refusal_of(plan_digest(plans), exceeded, request.approve)
+        if plans and all(plan.drifted and not plan.items for plan in plans):
+            return file.outdated()
+        return refusal_of(file.digest, exceeded, request.approve)
+
+    def _claimed(self) -> Refused | None:
+        try:
+            if self.plan_file is not None:
+                self.claim(self.plan_file)
+        except PlanApplied as refused:
+            return refused
+        return None
+
+    def _with_missing(self, result: ActionResult[T, I, D]) -> ActionResult[T, I, D]:
+        """Add notes about the targets of a plan file that the run does not have; without any other it is refused."""
+        file = self.plan_file
+        if file is None:
+            return result
+        keys = {each.plan.sort_key for each in result.targets if not isinstance(each.plan.target, NoTarget)}
+        missing = file.missing(keys)
+        refusal = result.refusal if any(map(file.has_key, keys)) or not missing else file.outdated()
+        return replace(result, refusal=refusal, drifted=bool(missing)).with_notes(*missing)
 
     def _limited(
         self, plans: Sequence[TargetPlan[T, I, D]], work: RunContext

@@ -45,6 +45,7 @@ class TargetRun(Generic[T, I, D]):
         stop_writes: what else the ledger keeps in the transaction that ends a run which was stopped so.
         stopped: why it was ended before its time, if it was.
         plan: what it does; set by `make_plan`.
+        whole: the plan with what a plan file leaves out, by which unfinished items are recovered; None: `plan` is it.
     """
 
     action: Action[T, I, D]
@@ -57,6 +58,7 @@ class TargetRun(Generic[T, I, D]):
     stop_writes: Callable[[Stopped], Sequence[LedgerWrite]] = lambda _: ()
     stopped: Stopped | None = None
     plan: TargetPlan[T, I, D] = field(init=False)
+    whole: TargetPlan[T, I, D] | None = None
     _work: RunContext | None = field(default=None, init=False)
     _is_over: bool = field(default=False, init=False)
     _results: Sequence[ItemResult[I]] = field(default=(), init=False)
@@ -103,7 +105,7 @@ class TargetRun(Generic[T, I, D]):
             own = [each for each in self.run.left_over() if self.plan.covers_all or each.instance_key == key]
             if not own:
                 return ()
-            recovery = self.action.recover(self.plan, own, self.work)
+            recovery = self.action.recover(self.whole or self.plan, own, self.work)
             self.plan = replace(self.plan, unreadable=(*unreadable, *recovery.failed))
             if self.run.settle_left_over(recovery.settled, recovery.audit_only):
                 return recovery.notes
@@ -215,7 +217,7 @@ def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOu
     if plan.skipped is not None:
         return RunOutcome(status=RunStatus.SKIPPED, reason=_text(plan.skipped), exit_code=ExitCode.SKIPPED.value)
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]
-    if plan.failed is None and not failed:
+    if plan.failed is None and not failed and not plan.drifted:
         return SUCCEEDED
     exit_code = derive_status(result.outcomes()).exit_code.value
     is_late = plan.failed is not None and plan.failed.code == TIMED_OUT
@@ -226,6 +228,8 @@ def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOu
 def _why(result: TargetResult[T, I, D], failed: Sequence[ItemResult[I]]) -> str:
     if result.plan.failed is not None:
         return _text(result.plan.failed)
+    if not failed:
+        return "not all of the plan file is due as it was planned; the result names what differs"
     first = failed[0]
     which = f"{len(failed)} of {len(result.items)} items failed, the first: {first.item.uri}: {first.code}"
     message = first.message.removeprefix(f"{first.item.uri}: ")

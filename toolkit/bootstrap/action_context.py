@@ -25,6 +25,7 @@ from toolkit.bootstrap.ledger_use import FirstWrite, LedgerHolds, LedgerUse, led
 from toolkit.bootstrap.ledgers import audit_place
 from toolkit.bootstrap.lineage_events import LineageEvents
 from toolkit.bootstrap.messages import MessageContent, Messages
+from toolkit.bootstrap.plan_files import NO_PLAN_FILES, PlanOptions
 from toolkit.bootstrap.quality import suite_validator
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.config_source import Snapshot, require_age
@@ -72,6 +73,7 @@ class ActionOptions:
         allow_dirty: act on a checkout with uncommitted changes.
         no_ledger: act without the ledger.
         parallel: so many targets are at work at once; None: as many as suit the action.
+        plan: files of plans.
     """
 
     selection: EntitySelection
@@ -82,6 +84,7 @@ class ActionOptions:
     allow_dirty: bool
     no_ledger: bool = False
     parallel: int | None = None
+    plan: PlanOptions = NO_PLAN_FILES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -219,11 +222,6 @@ class ActionContext:
         return None if self.executors is None or gateway_port(self.variables) is None else self.executors.open
 
 
-def evicted_feeds(context: ActionContext) -> Iterable[tuple[Feed, Cluster]]:
-    """The stakes of an eviction: the chosen feeds that have retention."""
-    return (pair for pair in context.pairs if pair[0].cluster(pair[1].name).retention is not None)
-
-
 def run_action(
     options: ActionOptions,
     clock: Clock,
@@ -231,7 +229,7 @@ def run_action(
     progress: Progress,
     wire: Callable[[ActionContext], Wired[T, I, D]],
     area: Area,
-    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
+    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]],
     hosts: SharedSqlEngine | None = None,
 ) -> ActionResult[T, I, D]:
     """The run of an action, from the options to the result.
@@ -254,8 +252,10 @@ def run_action(
             origin_of=cache(partial(origin_of, context)),  # the instances of a feed may be a target each
             progress=progress,
         )
+        request = _request(context, wired.parallel)
+        runner = options.plan.applied_by(runner, request, context.pairs, context.use.ledger)
         if options.dry_run:
-            return runner.preview(_request(context, wired.parallel), wired.targets)
+            return options.plan.kept(runner.preview(request, wired.targets), runner, clock)
         messages = stack.enter_context(closing(_messages(wired, context, clock)))
         enveloped = Enveloped(
             name=wired.action.name,
@@ -268,7 +268,7 @@ def run_action(
         )
         envelope = stack.enter_context(opened_envelope(enveloped))
         context.use.write_first(wired.first_writes())
-        result = _ran(runner, wired, _request(context, wired.parallel), envelope)
+        result = _ran(runner, wired, request, envelope)
         return result.with_notes(*context.copying.notes(), *messages.close())
 
 
@@ -300,7 +300,7 @@ def opened_context(
     process: StopSignal,
     area: Area,
     stack: ExitStack,
-    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]] = evicted_feeds,
+    affected: Callable[[ActionContext], Iterable[tuple[Feed, Cluster]]],
 ) -> ActionContext:
     """Everything that has to be right before any store is asked; `stack` closes it. Errors as `run_action`."""
     refuse_future(options.nominal_time, clock.now())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
 from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.ingested_data import data_access, ingested_instances
 from toolkit.bootstrap.messages import MessageContent
@@ -57,7 +57,7 @@ def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: P
 def evicted_and_archives(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The stakes of an eviction: the chosen feeds that have retention, what they are in their archives, and targets."""
     clusters = context.repository.clusters
-    for feed, cluster in evicted_feeds(context):
+    for feed, cluster in (pair for pair in context.pairs if pair[0].cluster(pair[1].name).retention is not None):
         yield feed, cluster
         yield from ((feed, clusters[name]) for name in looked_at_targets(feed, cluster))
         archived = feed.archive_on(cluster.name)

@@ -12,10 +12,11 @@ from toolkit.cli.flags import RepoFlags
 from toolkit.rendering.tables import ResultFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from toolkit.actions.model import D, I, T
+    from toolkit.actions.plan_file import PlanFile
     from toolkit.actions.selection import EntitySelection
     from toolkit.bootstrap.action_context import ActionOptions
     from toolkit.cli.action_command import ActionCommand, Run
@@ -87,6 +88,18 @@ class RunFlags(RepoFlags):
     approve: Annotated[
         str | None, typer.Option("--approve", metavar="DIGEST", help="Accept exactly this plan, over its limits too.")
     ] = None
+    plan_out: Annotated[
+        str | None,
+        typer.Option("--plan-out", metavar="PATH|URI", help="Write the plan to this file, and touch nothing else."),
+    ] = None
+    apply_plan: Annotated[
+        str | None,
+        typer.Option(
+            "--apply-plan",
+            metavar="PATH|URI",
+            help="Do only what this file of --plan-out says as well; give the other options as they were.",
+        ),
+    ] = None
     allow_dirty: Annotated[bool, typer.Option("--allow-dirty", help="Act on a checkout with uncommitted changes.")] = (
         False
     )
@@ -137,14 +150,44 @@ class RunFlags(RepoFlags):
         """
         from toolkit.actions.selection import NO_FEED
         from toolkit.bootstrap.action_context import ActionOptions
+        from toolkit.bootstrap.plan_files import PlanOptions
 
         return ActionOptions(
             selection=selection or NO_FEED,
             repo=self.request(),
             nominal_time=time,
-            dry_run=self.dry_run,
+            dry_run=self.dry_run or self.plan_out is not None,
             approve=self.approve,
             allow_dirty=self.allow_dirty,
             no_ledger=self.no_ledger,
             parallel=parallel,
+            plan=PlanOptions(keep=self._keep_plan(), file=self._plan_file()),
         )
+
+    def _keep_plan(self) -> Callable[[PlanFile], None] | None:
+        """Return what writes the plan of the dry run; None: it is not written."""
+        if self.plan_out is None:
+            return None
+        from toolkit.cli.delivery import ResultFile
+
+        file = ResultFile.parse(self.plan_out, self.request(), "--plan-out")
+        return lambda plan: file.write(plan.lines())
+
+    def _plan_file(self) -> PlanFile | None:
+        """Read the plan that is applied.
+
+        Raises:
+            InvalidInput: it cannot be read, or an option contradicts it.
+            Refused: it is no plan file, or it was edited.
+        """
+        if self.apply_plan is None:
+            return None
+        from toolkit.actions.plan_file import MOST_BYTES, PlanFile
+        from toolkit.cli.delivery import read_file
+        from toolkit.cli.option_values import BadOption
+
+        contradicts = "--plan-out" if self.plan_out is not None else "--no-ledger" if self.no_ledger else ""
+        if contradicts:
+            # Only the ledger knows whether the file was applied before.
+            raise BadOption(option="--apply-plan", found=f"{contradicts} as well", expected="one of them")
+        return PlanFile.parse(read_file(self.apply_plan, self.request(), "--apply-plan", MOST_BYTES))

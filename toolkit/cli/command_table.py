@@ -142,6 +142,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "app",
         "Show what retention would do, and why, and change nothing; `spark-submit` of the entrypoint evicts.",
     ),
+    "plan": CommandEntry(
+        "plan", "app", "Show plan files, which `--plan-out` of an action writes and `--apply-plan` applies."
+    ),
     "migrate": CommandEntry("migrate", "app", "Convert entities of other systems."),
     "export": CommandEntry(
         "export",

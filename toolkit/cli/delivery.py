@@ -12,7 +12,9 @@ from toolkit.bootstrap.result_store import result_place
 from toolkit.cli.streams import encoded
 from toolkit.el import CanonicalPath, without_credentials
 from toolkit.errors import Failed, InvalidInput
-from toolkit.storage import FileKind, FileSystem, PermissionDenied, StorageError, WrongKind, find_status
+from toolkit.storage import FileKind, FileSystem, NotFound, PermissionDenied, StorageError, WrongKind, find_status
+
+RESULT_FILE = "--result-file"
 
 
 class BadResultFile(InvalidInput):
@@ -21,12 +23,13 @@ class BadResultFile(InvalidInput):
     Args:
         place: as the user gave it.
         why: what is wrong with it.
+        option: that names it.
     """
 
-    def __init__(self, *, place: str, why: str) -> None:
-        self.place, self.why = place, why
+    def __init__(self, *, place: str, why: str, option: str = RESULT_FILE) -> None:
+        self.place, self.why, self.option = place, why, option
         todo = "give a path, or a URI (file:, hdfs:, s3a: ...), in a directory that exists"
-        super().__init__(f"--result-file {place}: {why}; {todo}")
+        super().__init__(f"{option} {place}: {why}; {todo}")
 
 
 class ResultFileNotWritten(Failed):
@@ -49,29 +52,32 @@ class ResultFile:
     Attributes:
         place: on any store that feedctl has an adapter for.
         system: that store.
+        option: that names it.
     """
 
     place: CanonicalPath
     system: FileSystem
+    option: str = RESULT_FILE
 
     @classmethod
-    def parse(cls, text: str, repo: RepoRequest) -> ResultFile:
-        """The file that `--result-file` names; its store is looked at now, before anything is touched.
+    def parse(cls, text: str, repo: RepoRequest, option: str = RESULT_FILE) -> ResultFile:
+        """The file that an option names; its store is looked at now, before anything is touched.
 
         Args:
             text: a path on this machine, or a URI.
             repo: the config repo; its clusters know how their stores are reached.
+            option: the option.
 
         Raises:
             InvalidInput: no store that can be written to, or no directory to write into.
             Unavailable: the store does not answer.
         """
-        place = result_place(_place(text), repo)
-        file = cls(place=place.path, system=place.opened())
+        place = result_place(_place(text, option), repo)
+        file = cls(place=place.path, system=place.opened(), option=option)
         try:
             file.refuse_unusable(text)
         except (PermissionDenied, WrongKind) as error:
-            raise BadResultFile(place=text, why=str(error)) from error
+            raise BadResultFile(place=text, why=str(error), option=option) from error
         return file
 
     def refuse_unusable(self, text: str) -> None:
@@ -87,11 +93,13 @@ class ResultFile:
         has_directories = self.system.capabilities.directories
         parent = self.place.parent if has_directories else replace(self.place, path="/")
         if not _is_directory(self.system, parent):
-            raise BadResultFile(place=text, why=f"{parent} is no {'directory' if has_directories else 'bucket'}")
+            why = f"{parent} is no {'directory' if has_directories else 'bucket'}"
+            raise BadResultFile(place=text, why=why, option=self.option)
         if self.place.scheme == "file" and not os.access(parent.path, os.W_OK | os.X_OK):
-            raise BadResultFile(place=text, why=f"the user of this run may not write into {parent}")
+            why = f"the user of this run may not write into {parent}"
+            raise BadResultFile(place=text, why=why, option=self.option)
         if _is_directory(self.system, self.place):
-            raise BadResultFile(place=text, why="it is a directory")
+            raise BadResultFile(place=text, why="it is a directory", option=self.option)
 
     def write(self, pieces: Iterable[str]) -> None:
         """Write the result, which is whole lines.
@@ -114,12 +122,43 @@ def _is_directory(system: FileSystem, path: CanonicalPath) -> bool:
     return found is not None and found.kind is FileKind.DIRECTORY
 
 
-def _place(text: str) -> CanonicalPath:
+def read_file(text: str, repo: RepoRequest, option: str, most_bytes: int) -> bytes:
+    """Read a file that an option names, on any store; of a longer one, one byte more than the most.
+
+    Raises:
+        InvalidInput: it cannot be read.
+        Unavailable: its store does not answer.
+    """
+    place = result_place(_place(text, option), repo)
+    try:
+        with place.opened().read(place.path) as stream:
+            found = bytearray()
+            while len(found) <= most_bytes and (piece := stream.read(1 << 20)):
+                found += piece
+    except (NotFound, PermissionDenied, WrongKind) as error:
+        raise UnreadableFile(option=option, why=str(error)) from error
+    return bytes(found)
+
+
+class UnreadableFile(InvalidInput):
+    """A file that an option names and that cannot be read.
+
+    Args:
+        option: the option.
+        why: what the storage said.
+    """
+
+    def __init__(self, *, option: str, why: str) -> None:
+        self.option, self.why = option, why
+        super().__init__(f"{option}: {why}; give the path or the URI of a file")
+
+
+def _place(text: str, option: str) -> CanonicalPath:
     is_uri = "://" in text or text.startswith("file:")
     try:
         place = CanonicalPath.parse(text if is_uri else str(Path(text).absolute()), "file:///")
     except InvalidInput as error:
-        raise BadResultFile(place=without_credentials(text), why=str(error)) from error
+        raise BadResultFile(place=without_credentials(text), why=str(error), option=option) from error
     if place.path == "/":
-        raise BadResultFile(place=text, why="it is a directory")
+        raise BadResultFile(place=text, why="it is a directory", option=option)
     return place

@@ -116,6 +116,8 @@ EXAMPLES: Mapping[str, str] = {
     "retention": f"feedctl retention plan --feed clicks --time {_T}",
     "retention plan": f"feedctl retention plan --feed clicks --time {_T}",
     "retention explain": f"feedctl retention explain clicks --instance 2026-03-09T23:00Z --time {_T}",
+    "plan": "feedctl plan show plan.json --output markdown",
+    "plan show": "feedctl plan show plan.json --output markdown",
     "migrate": "feedctl migrate falcon entities.xml --into my-feeds --dry-run",
     "migrate falcon": "feedctl migrate falcon entities.xml --into my-feeds --dry-run",
     "export": "feedctl export cron --env prod",

@@ -90,7 +90,7 @@ def ingest(
     feeds: FeedFlags,
     cluster: Clusters = None,
     what: InputFlags,
-    run: Annotated[RunFlags, Fields(but=("no_ledger",))],
+    run: Annotated[RunFlags, Fields(but=("plan_out", "apply_plan", "no_ledger"))],
 ) -> int:
     """Commit the records that the sources of feeds have now to their tables, each exactly once, and end."""
     from toolkit.ingest.extra import require_extra

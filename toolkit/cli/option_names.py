@@ -18,6 +18,7 @@ OLD_NAMES: Mapping[str, Mapping[str, str]] = {
     "instance dependencies": {"--start": "--time"},
     "event": {"--key": "--time"},
     "lineage": {"--format": "--output", "--key": "--time"},
+    "plan": {"--format": "--output"},
     "quality": {"--key": "--time"},
     "run": {"--instance": "--time"},
 }

@@ -29,7 +29,7 @@ Parallel = Annotated[
         help="Run at most this many instances at once. Default: what the processes allow, at most 32.",
     ),
 ]
-ProcessRunFlags = Annotated[RunFlags, Fields(but=("approve", "no_ledger"))]
+ProcessRunFlags = Annotated[RunFlags, Fields(but=("approve", "plan_out", "apply_plan", "no_ledger"))]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

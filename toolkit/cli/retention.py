@@ -60,7 +60,7 @@ def plan(
     time: Time,
     feeds: FeedFlags,
     where: WhereFlags,
-    run: Annotated[RunFlags, Fields(but=("dry_run", "approve", "allow_dirty"))],
+    run: Annotated[RunFlags, Fields(but=("dry_run", "approve", "apply_plan", "allow_dirty"))],
 ) -> int:
     """Print the plan and touch nothing: what the entrypoint prints with --dry-run, without starting Java."""
     return evict(time, feeds, where, replace(run, dry_run=True))

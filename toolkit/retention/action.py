@@ -14,6 +14,7 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.retention.batches import EvictionBatch
 from toolkit.retention.path_retention import PathRetention
+from toolkit.retention.plan import part_of
 from toolkit.retention.planner import RetentionPlanner, TooMuchOfFeed, TooMuchToDelete, blank_plan
 from toolkit.retention.tables.iceberg_retention import IcebergRetention
 from toolkit.retention.tables.retention import TableRetention
@@ -99,6 +100,10 @@ class RetentionAction:
         if excess is None:
             return None
         return ExceededDeleteLimit(excess, target, self.place_of(target, excess.limit))
+
+    def part(self, plan: FeedPlan, positions: frozenset[int]) -> FeedPlan:
+        """Return the plan with the items at some positions; partitions that share a directory go with it, or stay."""
+        return part_of(plan, positions)
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Recover unfinished items of any earlier eviction of the feed."""

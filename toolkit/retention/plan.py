@@ -275,3 +275,25 @@ def _subtree(whole: WholeRange, items: Sequence[PlanItem]) -> Subtree | None:
     end = begin + whole.end - whole.begin
     inside = [0 <= at < len(items) and items[at].path.is_within(whole.root) for at in (begin - 1, begin, end - 1, end)]
     return Subtree(root=whole.root, begin=begin, end=end) if inside == [False, True, True, False] else None
+
+
+def part_of(plan: FeedPlan, positions: frozenset[int]) -> FeedPlan:
+    """Return a plan with the items at some positions, as far as they may go without the others.
+
+    The partitions of one directory stand before its data: without one of them, the others and the data stay as well.
+    """
+    kept: list[int] = []
+    group: list[int] = []
+    for at, item in enumerate(plan.items):
+        group.append(at)
+        if item.type is not ItemKind.PARTITION or item.files:
+            kept.extend(group if all(each in positions for each in group) else ())
+            group = []
+    return replace(plan, items=tuple(plan.items[at] for at in kept), detail=_with_subtrees(plan.detail, kept))
+
+
+def _with_subtrees(detail: RetentionDetail, kept: Sequence[int]) -> RetentionDetail:
+    """Keep the directories all of whose items are kept, at the items' new positions."""
+    found = ((each, bisect_left(kept, each.begin), bisect_left(kept, each.end)) for each in detail.subtrees)
+    whole = (replace(each, begin=begin, end=end) for each, begin, end in found if end - begin == each.end - each.begin)
+    return replace(detail, subtrees=tuple(whole))

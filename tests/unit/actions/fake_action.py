@@ -12,6 +12,7 @@ from toolkit.actions.action import Applied, Batch, Recovery, RunContext
 from toolkit.actions.batch_loop import next_batch
 from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.model import INTERRUPTED, I, ItemResult, NoTarget, Problem, TargetPlan
+from toolkit.actions.plan_file import PlanFile
 from toolkit.actions.progress import NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult
 from toolkit.actions.runner import ActionRunner, Targets
@@ -266,9 +267,17 @@ class Scene:
     settled: tuple[TargetPlan[NoTarget, Mark, None], ...] = ()
     open_context: OpenContext = context
     progress: Progress = field(default_factory=NoProgress)
+    claim: Callable[[PlanFile], None] = lambda _: None
     beat: Callable[[], object] = field(init=False)
 
-    def run(self, *, dry_run: bool = False, approve: str | None = None, parallel: int = 1) -> Result:
+    def run(
+        self,
+        *,
+        dry_run: bool = False,
+        approve: str | None = None,
+        parallel: int = 1,
+        plan_file: PlanFile | None = None,
+    ) -> Result:
         runner = ActionRunner(
             action=self.action,
             process=self.process,
@@ -276,6 +285,8 @@ class Scene:
             open_context=self.open_context,
             origin_of=lambda _: Origin(who="alice"),
             progress=self.progress,
+            plan_file=plan_file,
+            claim=self.claim,
         )
         requested = request(dry_run=dry_run, approve=approve, parallel=parallel)
         targets = Targets(to_do=tuple(Job(entity=name) for name in self.action.todo), settled=self.settled)

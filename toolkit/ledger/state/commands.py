@@ -39,6 +39,12 @@ def record(tx: Transaction, command: str, subject: str, who: str, *, changed: bo
     tx.execute(sa.insert(table).values(**row, at=tx.now()))
 
 
+def first(tx: Transaction, command: str, subject: str) -> Command | None:
+    """Return the first command of this name about a subject; None: there was none."""
+    named = sa.select(table).where(table.c.command == command, table.c.subject == subject)
+    return tx.row(Command, named.order_by(table.c.command_id).limit(1))
+
+
 def recent(tx: Transaction, limit: int) -> list[Command]:
     """The last commands, the newest first."""
     return list(tx.rows(Command, sa.select(table).order_by(table.c.command_id.desc()).limit(limit)))
