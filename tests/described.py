@@ -51,6 +51,7 @@ def _form(arguments: tuple[str, ...]) -> tuple[DocumentName, str] | None:
         "sla": (DocumentName.SLA, sub),
         "event": (DocumentName.EVENT, "list" if sub == "list" else "answer"),
         "explain": (DocumentName.TRIGGER, "explanation"),
+        "restore": (DocumentName.RETENTION, "restorable" if "--list" in arguments else "result"),
         "verify": (DocumentName.VERIFY, "verification"),
         "instance": (DocumentName.INSTANCE, _INSTANCE_FORMS.get(sub, "answer")),
         "run": (DocumentName.RUN, "step" if sub.endswith("-step") else f"log-{third}" if sub == "log" else sub),

@@ -69,10 +69,30 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     """The action, and the feeds on their clusters that the user chose."""
     repository, options = context.repository, context.options
     limits = repository.settings.max_delete
+    resolver = resolver_of(context)
+    targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
+    if options.no_ledger:
+        _require_ledger(targets.to_do, dry_run=options.dry_run)
+    if options.dry_run:
+        targets = replace(targets, to_do=tuple(_with_obstacle(target, context) for target in targets.to_do))
+    action = RetentionAction(
+        limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
+        new_holds=context.holds,
+        place_of=partial(place_of, repository),
+        hold_seen=None if options.dry_run else context.holds.note_file,
+        executors_above=repository.settings.executors_above,
+    )
+    content: MessageContent[FeedTarget] = MessageContent.of_feed("DELETE", message_path)
+    return Wired(action=action, targets=targets, content=content)
+
+
+def resolver_of(context: ActionContext) -> RetentionResolver:
+    """Return what resolves the feeds of a run of retention, or of a restore."""
+    repository, options = context.repository, context.options
     places, chosen = RealPlaces(), {feed.name: feed for feed, _ in context.pairs}
     feeds, clusters = nearby_feeds(repository, chosen.values(), places.of_all), tuple(repository.clusters.values())
     ledger = context.use.ledger
-    resolver = RetentionResolver(
+    return RetentionResolver(
         nominal_time=options.nominal_time,
         keep_beyond_validity=repository.settings.keep_instances_beyond_validity,
         holds=(*repository.holds, *context.holds.as_entities),
@@ -89,20 +109,6 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
             if repository.environment is None or repository.environment.allows(name)
         },
     )
-    targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
-    if options.no_ledger:
-        _require_ledger(targets.to_do, dry_run=options.dry_run)
-    if options.dry_run:
-        targets = replace(targets, to_do=tuple(_with_obstacle(target, context) for target in targets.to_do))
-    action = RetentionAction(
-        limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
-        new_holds=context.holds,
-        place_of=partial(place_of, repository),
-        hold_seen=None if options.dry_run else context.holds.note_file,
-        executors_above=repository.settings.executors_above,
-    )
-    content: MessageContent[FeedTarget] = MessageContent.of_feed("DELETE", message_path)
-    return Wired(action=action, targets=targets, content=content)
 
 
 def _temporary(context: ActionContext, ledger: Ledger) -> TemporaryData:

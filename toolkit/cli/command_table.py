@@ -70,6 +70,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "verify",
         "Read the files of a target again and compare them with what was copied; exit code 4: something differs.",
     ),
+    "restore": CommandEntry(
+        "restore",
+        "restore",
+        "Bring back instances that retention has put into quarantine; exit code 4: something is in the place of one.",
+    ),
     "monitor": CommandEntry(
         "monitor",
         "monitor",

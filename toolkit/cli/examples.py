@@ -36,6 +36,7 @@ EXAMPLES: Mapping[str, str] = {
     "sla backlog": "feedctl sla backlog --all",
     "sla explain": f"feedctl sla explain clicks --cluster primary --time {_T}",
     "verify": f"feedctl verify clicks --cluster backup --time {_T}",
+    "restore": f"feedctl restore clicks --instance {_T} --dry-run",
     "lint": "feedctl lint --all-envs",
     "init": "feedctl init my-feeds --minimal",
     "schema": "feedctl schema feed",

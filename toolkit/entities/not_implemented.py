@@ -18,11 +18,9 @@ from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
 
-_NO_RETENTION = "use action: delete or archive, or remove the retention"
 _ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
 
 WITHOUT_ACTION: Mapping[StrEnum, str] = {
-    ExpiryAction.QUARANTINE: _NO_RETENTION,
     FirstRun.PLAN: "use first_run: apply, and --dry-run for the first run",
     Engine.OOZIE: _ANOTHER_ENGINE,
     Engine.PIG: _ANOTHER_ENGINE,
@@ -206,14 +204,12 @@ def _retention(
     feed: Feed, feed_cluster: FeedCluster, retention: Retention, pointer: Pointer
 ) -> Iterator[NotImplementedValue]:
     cluster = feed_cluster.name
-    yield from _word(Area.RETENTION, (*pointer, "action"), "action", retention.action, cluster)
-    if retention.quarantine is not None:
-        # The user counts on being able to restore: deleting at once would be worse than refusing.
+    if feed.table_on(cluster) is not None and retention.action is ExpiryAction.QUARANTINE:
         yield NotImplementedValue(
             area=Area.RETENTION,
-            pointer=(*pointer, "quarantine"),
-            value=f"quarantine: {retention.quarantine}",
-            instead="remove it",
+            pointer=(*pointer, "action"),
+            value="quarantine of a table",
+            instead="use action: delete, or remove the retention",
             cluster=cluster,
         )
     for location, text in retention.archive.locations.by_type() if retention.archive else ():

@@ -27,7 +27,7 @@ class LifeCycle(StrEnum):
     EXPORT = "export"
     """A feed's instance is written to a datasource."""
     REVIEW = "review"
-    """A person decides about data of a feed's instance that were blocked."""
+    """A person decides about data of a feed's instance: what was blocked, or what was evicted and comes back."""
     INGEST = "ingest"
     """Records of a source are committed to a feed's table."""
     COMPACTION = "compaction"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from toolkit.planning.retention import KeepReason, Kept
     from toolkit.retention import FeedResult
     from toolkit.retention.explain import Explanation
+    from toolkit.retention.restorable import RestorableInstance
 
 _NAMED = 3
 _ITEMS = {
@@ -35,6 +36,8 @@ _ITEMS = {
     ItemKind.PARTITION: "partitions",
     ItemKind.PARTITION_ENTRY: "partitions whose data stay",
     ItemKind.PARTITION_DATA: "directories of partitions",
+    ItemKind.QUARANTINED: "purges from quarantine",
+    ItemKind.RESTORED: "restored instances",
     ItemKind.UNREADABLE: "unreadable directories",
 }
 
@@ -99,13 +102,15 @@ def _item(item: PlanItem) -> Document:
         "instance": item.instance_key or None,
         "path": str(item.path),
         **({} if item.archive is None else {"archive": str(item.archive)}),
+        **({} if item.quarantine is None else {"quarantine": str(item.quarantine)}),
         **({} if item.partition is None else {"partition": item.partition.name}),
     }
 
 
 def _item_text(item: PlanItem) -> str:
     what = item.instance_key or item.type.value
-    to = "" if item.archive is None else f"  to {item.archive}"
+    place = item.archive or (item.quarantine if item.type is ItemKind.INSTANCE else None)
+    to = "" if place is None else f"  to {place}"
     where = item.partition if item.type in FORGOTTEN else item.path
     return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {where}{to}"
 
@@ -121,7 +126,8 @@ def _rule_text(result: FeedResult) -> str:
         return ""
     held = "" if result.plan.detail.hold_file is None else ", on hold"
     archived = "" if target.archive is None else f", archived on {target.archive.cluster}"
-    return f"{held}; limit {target.limit}, horizon {format_instant(target.policy.horizon)}{archived}"
+    quarantined = "" if target.quarantine is None else f", {target.quarantine} in quarantine"
+    return f"{held}; limit {target.limit}, horizon {format_instant(target.policy.horizon)}{archived}{quarantined}"
 
 
 def _lines(result: FeedResult) -> Iterator[str]:
@@ -191,3 +197,35 @@ def explanation_lines(explanation: Explanation) -> Iterator[str]:
     yield f"{explanation.decision}: {what}{'' if explanation.path is None else f'  {explanation.path}'}"
     yield f"  {explanation.reason}: {explanation.why}"
     yield from (f"  note: {note}" for note in explanation.notes)
+
+
+def restorable_document(found: Iterable[RestorableInstance]) -> Document:
+    """Return what can be restored, as JSON."""
+    return {
+        "restorable": [
+            {
+                "feed": each.feed,
+                "cluster": each.cluster,
+                "instance": each.instance_key or None,
+                "path": each.path,
+                "run": each.run,
+                "evicted_at": None if each.evicted_at is None else each.evicted_at.isoformat(),
+                "until": None if each.until is None else each.until.isoformat(),
+                "bytes": each.size,
+                "manifest": each.manifest,
+                "problem": each.problem or None,
+            }
+            for each in found
+        ]
+    }
+
+
+def restorable_lines(found: Iterable[RestorableInstance]) -> Iterator[str]:
+    """Yield what can be restored, for people."""
+    for each in found:
+        if each.problem or each.until is None:
+            yield f"{each.feed} on {each.cluster}  {each.path}  cannot be restored: {each.problem}"
+            continue
+        until = each.until.strftime("%Y-%m-%dT%H:%MZ")
+        what = f"{each.feed} on {each.cluster}  {each.instance_key}  {each.path}"
+        yield f"{what}  run {each.run}  until {until}  {each.size} bytes"

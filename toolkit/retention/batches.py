@@ -116,6 +116,7 @@ class BatchPlan:
         rate: so many changes a second the store that a path is on is asked for.
         remote: so many items go to other machines at once; None: none do.
         archives: they are copied before they go.
+        moves: they go, or some of them, into quarantine or out of it, each by itself.
     """
 
     items: Sequence[PlanItem]
@@ -124,6 +125,7 @@ class BatchPlan:
     rate: Callable[[CanonicalPath], float] = lambda _: inf
     remote: int | None = None
     archives: bool = False
+    moves: bool = False
 
     def batches(self) -> Iterator[UnitBatch]:
         """Yield all items, in their order and each once."""
@@ -147,7 +149,7 @@ class BatchPlan:
             yield _batch(waiting)
 
     def _units(self) -> Iterator[DeleteUnit]:
-        if self.archives:
+        if self.archives or self.moves:
             each = (range(position, position + 1) for position in range(len(self.items)))
             yield from (DeleteUnit(method=DeleteMethod.ONE, positions=alone) for alone in each)
             return

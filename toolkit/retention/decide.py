@@ -169,6 +169,11 @@ class ScanResult:
                 item = PlanItem.of_directory(ItemKind.UNREADABLE, finding.path, self.target, location)
                 self.unreadable.append((item, finding.error))
 
+    @property
+    def kept_from(self) -> datetime:
+        """Return the `keep_last_from` of all that was found; to be asked before `as_plan`."""
+        return keep_last_from(chain(_candidates(self.found), self.newest), self.target.policy)
+
     def as_plan(self) -> FeedPlan:
         """The decisions about all that was found, which is forgotten here to make room for them."""
         is_shared = _share_places(self.target.locations)
@@ -186,8 +191,8 @@ class ScanResult:
         return TargetPlan(target=self.target, detail=detail, items=items, unreadable=unreadable, notes=notes)
 
     def _goes_one_by_one(self, decided: Decisions) -> bool:
-        """A directory does not go as a whole when each instance in it has to be seen in the archive first."""
-        return decided.is_shared or self.target.archive is not None
+        """A directory does not go as a whole when each instance in it is archived, or can be restored, by itself."""
+        return decided.is_shared or self.target.archive is not None or self.target.quarantine is not None
 
     def _held_plan(self, decided: Decisions, hold_file: HoldFile) -> FeedPlan:
         """Nothing goes, and how much that is stays in sight: a forgotten hold file fills the disk."""

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Applied, Recovery, RunContext
 from toolkit.actions.batch_loop import new_item, settled_item
 from toolkit.actions.model import ItemResult
+from toolkit.clock import SystemClock
 from toolkit.ledger.runs.items import NewItem, SettledItem
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.result import Outcome
 from toolkit.retention.archive import ArchivedDelete, Archiver, settle_stagings
 from toolkit.retention.batches import BatchPlan, DeleteMethod, DeleteUnit, EvictionBatch, UnitBatch
 from toolkit.retention.delete import BulkDelete, Removed, SingleDelete, UnitRemoved
+from toolkit.retention.delete_quarantine import QuarantinedDelete
 from toolkit.retention.delete_remote import EXECUTOR_BATCH, RemoteDelete
 from toolkit.retention.delete_tree import TreeDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
@@ -24,6 +26,8 @@ from toolkit.retention.plan import PlanItem, StayReason
 from toolkit.retention.records import InstanceEvents, recovered
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.el import CanonicalPath
     from toolkit.ledger.events import NewEvent
     from toolkit.ledger.runs.items import Item
@@ -40,11 +44,13 @@ class PathRetention:
     Attributes:
         plan: of the feed.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
+        now: of the wall clock, UTC.
     """
 
     plan: FeedPlan
     work: RunContext
     executors_above: int
+    now: Callable[[], datetime] = SystemClock().now
     _parents: ParentQueue = field(init=False)
     _events: InstanceEvents = field(init=False)
     _single: SingleDelete = field(init=False)
@@ -71,6 +77,7 @@ class PathRetention:
             rate=work.rate,
             remote=None if self._remote is None else EXECUTOR_BATCH,
             archives=plan.target.archive is not None,
+            moves=self._moves,
         )
         return tuple(EvictionBatch(each.positions, partial(self._apply, each)) for each in divided.batches())
 
@@ -78,12 +85,21 @@ class PathRetention:
     def _remote(self) -> RemoteDelete | None:
         """Open executors; None: there are none, or too little is planned."""
         plan, work = self.plan, self.work
-        if work.executors is None or plan.target.archive is not None:
+        if work.executors is None or plan.target.archive is not None or self._moves:
             return None
         planned = sum(not work.stores(item.base).capabilities.directories for item in plan.items)
         if planned <= self.executors_above:
             return None
         return RemoteDelete(work=work, open_executors=work.executors, first=plan.target.availability_flag)
+
+    @cached_property
+    def _moves(self) -> bool:
+        """True if something of the plan goes into quarantine, or is purged there."""
+        return any(item.quarantine is not None for item in self.plan.items)
+
+    @cached_property
+    def _quarantined(self) -> QuarantinedDelete:
+        return QuarantinedDelete(work=self.work, target=self.plan.target, single=self._single, now=self.now)
 
     @cached_property
     def _archived(self) -> ArchivedDelete | None:
@@ -124,8 +140,8 @@ class PathRetention:
 
     def _removed(self, unit: DeleteUnit) -> UnitRemoved:
         items = self.plan.items[unit.positions.start : unit.positions.stop]
-        if self._archived is not None:
-            removed = [self._archived.remove(item) for item in items]
+        if self._moves or self._archived is not None:
+            removed = [self._moved(item) for item in items]
             return UnitRemoved(removed, note="; ".join(filter(None, map(_version_note, removed))))
         if unit.method is DeleteMethod.SUBTREE and unit.root is not None:
             return TreeDelete(work=self.work, single=self._single).remove(unit.root, items)
@@ -136,6 +152,12 @@ class PathRetention:
         if unit.method is DeleteMethod.TOGETHER:
             return UnitRemoved(self._single.remove_together(items))
         return UnitRemoved([self._single.remove(item) for item in items])
+
+    def _moved(self, item: PlanItem) -> Removed:
+        """Remove one item of a plan in which some are archived or in quarantine."""
+        if item.quarantine is not None:
+            return self._quarantined.remove(item, item.quarantine)
+        return self._single.remove(item) if self._archived is None else self._archived.remove(item)
 
 
 @dataclass(kw_only=True)

@@ -41,6 +41,10 @@ class ItemKind(StrEnum):
     """A partition that the metastore forgets, and whose data stay: they are where feedctl touches nothing."""
     PARTITION_DATA = "partition_data"
     """The directory of the partitions that stand just before it in the plan; it goes after them."""
+    QUARANTINED = "quarantined"
+    """An instance in quarantine whose time there is over."""
+    RESTORED = "restored"
+    """An instance that comes back from quarantine."""
     UNREADABLE = "unreadable"
     """A directory that could not be listed; never part of a plan, only of a result."""
 
@@ -74,6 +78,7 @@ class PlanItem:
         instance_key: the instance's canonical time; empty where there is none.
         base: nothing at, beside or above it is touched.
         archive: where it is copied before it goes; None: it is not.
+        quarantine: the feed's folder that it is moved into; of one that is in quarantine its manifest; None: neither.
         partition: that it is, or whose data it is; of data of several, one of them. None: it is of a path feed.
         files: of a partition of an ingested table, all that it had when the plan was made; of others none.
     """
@@ -86,6 +91,7 @@ class PlanItem:
     path: CanonicalPath
     base: CanonicalPath
     archive: CanonicalPath | None = None
+    quarantine: CanonicalPath | None = None
     partition: NamedPartition | None = None
     files: tuple[DataFile, ...] = ()
 
@@ -101,6 +107,7 @@ class PlanItem:
             path=candidate.path,
             base=candidate.base,
             archive=target.archived(candidate.path),
+            quarantine=None if candidate.is_staged else target.quarantine_folder(candidate.base),
         )
 
     @classmethod
@@ -118,7 +125,8 @@ class PlanItem:
 
     def about_parent(self, parent: CanonicalPath) -> PlanItem:
         """An item for a directory that this one was in."""
-        return replace(self, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent, archive=None, partition=None)
+        nothing = replace(self, archive=None, quarantine=None, partition=None)
+        return replace(nothing, type=ItemKind.EMPTY_DIRECTORY, instance_key="", path=parent)
 
     @property
     def kind(self) -> str:
@@ -134,7 +142,7 @@ class PlanItem:
     def identity(self) -> tuple[str, ...]:
         """The item's name: kind, feed, cluster, location, instance, path and files."""
         own = (self.type, self.feed, self.cluster, self.location, self.instance_key, str(self.path))
-        further = (str(each) for each in (self.archive, self.partition) if each is not None)
+        further = (str(each) for each in (self.archive, self.quarantine, self.partition) if each is not None)
         return (*own, *further, *(each.uri for each in self.files))
 
     @property
@@ -189,6 +197,7 @@ class RetentionDetail:
         hold_file: keeps everything of the feed; what would go without it is among those that are kept.
         young: partitions of a table that are too young; of a path feed they are counted only when a limit asks.
         base: the directory of a table that was looked at; None: it is a path feed.
+        condemned: instances in quarantine whose objects are where they were, since the store has no renames.
     """
 
     subtrees: tuple[Subtree, ...] = ()
@@ -197,6 +206,7 @@ class RetentionDetail:
     hold_file: HoldFile | None = None
     young: frozenset[str] = frozenset()
     base: CanonicalPath | None = None
+    condemned: frozenset[CanonicalPath] = frozenset()
 
 
 FeedPlan: TypeAlias = "TargetPlan[FeedTarget, PlanItem, RetentionDetail]"
@@ -228,6 +238,8 @@ class StayReason(StrEnum):
     """A partition that these are the data of is still there, or one stays that it shares its directory with."""
     FILES_CHANGED = "files_changed"
     """Since the plan was made, rows came to the partition of an ingested table, or its files were merged."""
+    WRITTEN_AGAIN = "written_again"
+    """An instance that was condemned on an object store was written again, so that it is not purged."""
 
 
 FEWEST, MOST = 2, 5_000

@@ -18,6 +18,7 @@ from toolkit.planning.retention import Candidate
 from toolkit.retention.decide import ScanResult
 from toolkit.retention.expired_scan import ExpiredScan
 from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
+from toolkit.retention.quarantine_scan import QuarantineScan
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.sizes import SizeCheck
 from toolkit.retention.tables.iceberg_planner import IcebergPlanner
@@ -159,13 +160,18 @@ class RetentionPlanner:
             return replace(blank_plan(target), notes=(note,), detail=RetentionDetail(hold_file=hold_file))
 
     def _look(self, target: FeedTarget, locations: Iterable[Location], hold_file: HoldFile | None = None) -> FeedPlan:
-        seen = ScanResult(target=target, hold_file=hold_file)
-        for location in locations:
+        seen, present = ScanResult(target=target, hold_file=hold_file), tuple(locations)
+        quarantine = QuarantineScan(target=target, storage=self.storage, check=self.check)
+        quarantine.look(location.base for location in present)
+        for location in present:
             walk = ExpiredScan(target=target, location=location, system=self.storage(location.base), check=self.check)
             for finding in walk.findings():
                 seen.add(finding, location)
             seen.newest.extend(self._newest(target, location))
-        return seen.as_plan()
+        seen.found = quarantine.without_condemned(seen.found)
+        seen.newest = quarantine.without_condemned(seen.newest)
+        kept_from = seen.kept_from
+        return quarantine.added_to(seen.as_plan(), kept_from)
 
     def _newest(self, target: FeedTarget, location: Location) -> Iterator[Candidate]:
         """The young instances that `keep_last` counts: no more of them than it asks for."""

@@ -11,7 +11,7 @@ from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.availability import no_metastore
 from toolkit.el import format_instant
-from toolkit.entities import ExpiryAction, LocationType
+from toolkit.entities import ExpiryAction, LocationType, Retention
 from toolkit.entities.not_implemented import not_evictable
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.planning.delete_limits import DeleteLimits
@@ -43,10 +43,9 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import TableName
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, PathTemplate, TableUri
-    from toolkit.entities import Cluster, Feed, Hold, Retention
+    from toolkit.entities import Cluster, Feed, Hold
     from toolkit.retention.protection import Protector
     from toolkit.storage import FileSystem
-
 
 _Directories: TypeAlias = "Callable[[], Iterable[tuple[TableName, str | None]]]"
 
@@ -84,8 +83,6 @@ NOT_IMPLEMENTED = "not_implemented"
 """The code of a feed that asks for something that does not exist yet."""
 NO_ARCHIVE = "no_archive"
 """The code of a feed whose instances would have to be archived, and cannot be."""
-
-
 _Settled: TypeAlias = "TargetPlan[NoTarget, PlanItem, RetentionDetail]"
 FeedTargets: TypeAlias = "Targets[FeedTarget, PlanItem, RetentionDetail]"
 """The feeds of a run: those to look at, and those that are over before they begin."""
@@ -160,6 +157,17 @@ class RetentionResolver:
         if refused and must_all_work:
             raise _together(refused)
         return Targets(to_do=tuple(targets), settled=tuple(settled))
+
+    def restorable(self, pairs: Iterable[tuple[Feed, Cluster]]) -> Iterator[FeedTarget]:
+        """Yield the path feeds that can have something in quarantine, whatever their retention is now."""
+        for feed, cluster in pairs:
+            storage = FeedStorage.of(feed, cluster)
+            if storage.table is None:
+                retention = feed.cluster(cluster.name).retention or Retention(limit=feed.frequency)
+                dated = (each for each in storage.templates.items() if each[1].dated)
+                places = tuple(self._location(*each, feed, cluster) for each in dated)
+                target = self._any_target(feed, cluster, retention, ())
+                yield replace(target, locations=places, name_services=cluster.name_services)
 
     def _sort_in(self, feed: Feed, cluster: Cluster, targets: list[FeedTarget], settled: list[_Settled]) -> None:
         retention = feed.cluster(cluster.name).retention
@@ -265,6 +273,7 @@ class RetentionResolver:
             availability_flag=feed.availability_flag or "",
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
             protectors=(*self.protectors(feed, cluster), *self._protectors(neighbours)),
+            quarantine=retention.quarantine if retention.action is ExpiryAction.QUARANTINE else None,
             written_at=self.shared_data.written_at,
             real=self.shared_data.real,
         )
@@ -286,7 +295,7 @@ class RetentionResolver:
         self, feed: Feed, cluster: Cluster, retention: Retention, dated: Sequence[LocationType]
     ) -> ArchiveTarget | None:
         """Return the archive; loading has refused invalid ones, and one that gets here all the same deletes nothing."""
-        if retention.action is ExpiryAction.DELETE:
+        if retention.action is not ExpiryAction.ARCHIVE:
             return None
         if feed.cluster(cluster.name).ingest is not None:
             why = "its Iceberg table has no directories of partitions; let a process copy what has to stay"

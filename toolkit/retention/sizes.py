@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 _LOG = logging.getLogger(__name__)
-_WEIGHTLESS = FORGOTTEN | {ItemKind.EMPTY_DIRECTORY}
+_WEIGHTLESS = FORGOTTEN | {ItemKind.EMPTY_DIRECTORY, ItemKind.QUARANTINED}
+"""What a purge removes was weighed when it was evicted."""
 _AHEAD = 256
 """So many are asked for before the sum is looked at."""
 

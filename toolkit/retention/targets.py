@@ -13,6 +13,7 @@ from toolkit.entities import LocationType
 from toolkit.errors import InvalidInput, NotImplementedYet
 from toolkit.ingest.slot import last_fence
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.retention.quarantine import quarantine_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -220,6 +221,7 @@ class FeedTarget:
         max_delete: how much of it one run may delete, whatever goes of other feeds.
         protectors: the protections of the feed, and of those that share this data.
         archive: what goes is copied there before; None: it is deleted at once.
+        quarantine: for so long what goes can be restored; None: it is deleted at once.
         notes: what the user should know, for example an undated location that stays.
         written_at: where a run writes an instance of a feed on a cluster; None: that cannot be told.
         table_feeds: of a path feed, the table feeds that may have data on its stores, each with its cluster.
@@ -243,6 +245,7 @@ class FeedTarget:
     max_delete: DeleteLimits = field(default_factory=DeleteLimits)
     protectors: tuple[Protector, ...] = ()
     archive: ArchiveTarget | None = None
+    quarantine: Frequency | None = None
     notes: tuple[str, ...] = ()
     written_at: Callable[[str, str, str], WrittenInstance | None] = field(default=_untold, compare=False)
     table_feeds: frozenset[tuple[str, str]] = frozenset()
@@ -281,6 +284,10 @@ class FeedTarget:
             return None
         period = self.table.period_of(name)
         return None if period is None else self.archive.locations[LocationType.DATA].at(period)
+
+    def quarantine_folder(self, base: CanonicalPath) -> CanonicalPath | None:
+        """Return the folder that instances below a base are moved into; None: they are not."""
+        return None if self.quarantine is None else quarantine_of(base, self.feed)
 
     @property
     def data_bases(self) -> tuple[CanonicalPath, ...]:

@@ -51,7 +51,9 @@ def test_an_eviction_that_no_action_can_do_yet_is_not_looked_at(feedctl: Feedctl
     feed = own_repo / "feeds" / "web" / "clicks_by_country.yaml"
     text = feed.read_text(encoding="utf-8")
     feed.write_text(
-        text.replace("properties:", "    retention: {limit: days(10), action: quarantine}\nproperties:"),
+        text.replace(
+            "properties:", "    retention: {limit: days(10), action: quarantine, quarantine: days(3)}\nproperties:"
+        ),
         encoding="utf-8",
     )
     ran = feedctl("status", "--stale", *LATER, "--config-repo", str(own_repo))

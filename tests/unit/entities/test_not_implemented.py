@@ -27,7 +27,7 @@ TABLE = (
 WORK = {
     vocabulary.ClusterRole: {"source", "target"},
     vocabulary.OnSourceDelete: {"keep", "delete"},
-    vocabulary.ExpiryAction: {"delete", "archive"},
+    vocabulary.ExpiryAction: {"delete", "archive", "quarantine"},
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
     vocabulary.ProtectionName: {"late_window", "unread_batches", "unreplicated", "unread_consumers"},

@@ -90,11 +90,13 @@ def test_a_lookup_needs_an_absolute_path_and_a_known_cluster() -> None:
         repository().lookup_path("/data/clicks", "primry")
 
 
+ELSEWHERE = FEED.replace('"/data/', '"viewfs://all/data/')
+
+
 def test_what_has_no_action_yet_is_found_by_area_and_cluster() -> None:
-    text = FEED.replace("{limit: days(10)}", "{limit: days(10), action: quarantine}")
-    feed = repository({"feeds/clicks.yaml": text + IMPORT}).feed("clicks")
+    feed = repository({"feeds/clicks.yaml": ELSEWHERE + IMPORT}).feed("clicks")
     assert [(each.value, each.pointer) for each in not_implemented(feed, Area.RETENTION)] == [
-        ("action: quarantine", ("clusters", 0, "retention", "action")),
+        ("storage viewfs://all", ("locations", "data")),
     ]
     assert [each.value for each in not_implemented(feed, Area.IMPORT)] == ["import"]
     assert len(not_implemented(feed)) == len(not_implemented(feed, cluster="primary")) == 2
@@ -102,11 +104,10 @@ def test_what_has_no_action_yet_is_found_by_area_and_cluster() -> None:
 
 
 def test_what_has_no_action_yet_is_refused_with_what_to_do_instead() -> None:
-    text = FEED.replace("{limit: days(10)}", "{limit: days(10), action: quarantine}")
-    (found,) = not_implemented(repository({"feeds/clicks.yaml": text}).feed("clicks"))
+    (found,) = not_implemented(repository({"feeds/clicks.yaml": ELSEWHERE}).feed("clicks"))
     error = found.error("feed clicks")
     assert isinstance(error, NotImplementedYet)
-    assert str(error).startswith("feed clicks: action: quarantine is not implemented yet; use action: delete")
+    assert str(error).startswith("feed clicks: storage viewfs://all is not implemented yet; name the store behind it")
 
 
 def test_falcon_engines_and_some_settings_have_no_action_yet() -> None:

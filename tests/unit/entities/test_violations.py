@@ -69,7 +69,7 @@ FILES = {"feeds/clicks.yaml": FEED, "processes/clicks_hourly.yaml": PROCESS, "cl
             "{limit: days(10), action: delet}",
             (
                 "feeds/clicks.yaml:9:42: bad-value: clusters[primary].retention.action: found 'delet', "
-                "expected one of delete, archive; did you mean delete?"
+                "expected one of delete, archive, quarantine; did you mean delete?"
             ),
         ),
         (

@@ -17,12 +17,18 @@ from toolkit.retention import RetentionResolver
 from toolkit.retention.resolve import FeedTargets, NotYetEvictable
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
+ELSEWHERE = "viewfs://all/data/${YEAR}/${MONTH}/${DAY}"
 TEN_DAYS = Frequency.parse("days(10)")
 
 
 def _with(retention: Retention) -> Feed:
     feed = FeedText().feed()
     return replace(feed, clusters=(replace(feed.clusters[0], retention=retention),))
+
+
+def _table() -> Feed:
+    aside = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE, quarantine=TEN_DAYS))
+    return replace(aside, name="table", locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
 
 
 def _storage(path: CanonicalPath) -> FileSystem:
@@ -39,8 +45,8 @@ def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -
 
 
 REFUSED = [
-    pytest.param(_with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE)), "action: quarantine", id="action"),
-    pytest.param(_with(Retention(limit=TEN_DAYS, quarantine=TEN_DAYS)), r"quarantine: days\(10\)", id="quarantine"),
+    pytest.param(FeedText(data=ELSEWHERE).feed(), "storage viewfs://all", id="store"),
+    pytest.param(_table(), "quarantine of a table", id="table"),
 ]
 
 
@@ -77,10 +83,10 @@ def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
 
 
 def test_everything_that_cannot_be_done_is_named_at_once() -> None:
-    aside = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE, quarantine=TEN_DAYS))
+    elsewhere = FeedText(data=ELSEWHERE).feed()
     with pytest.raises(NotYetEvictable) as error:
-        _resolve([aside], named=True)
-    for part in ("action: quarantine", r"quarantine: days(10)"):
+        _resolve([elsewhere, _table()], named=True)
+    for part in ("storage viewfs://all", "quarantine of a table"):
         assert part in str(error.value)
 
 

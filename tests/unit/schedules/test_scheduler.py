@@ -199,13 +199,13 @@ def test_a_cluster_outside_of_the_environment_or_none_at_all_is_refused() -> Non
 
 def test_what_no_action_can_do_yet_is_left_out_with_the_reason() -> None:
     refusal = NotImplementedYet(what="engine: oozie", instead="wait")
-    feed = FEED.replace("limit: days(10)", "limit: days(10), action: quarantine")
+    feed = FEED.replace('"/data/clicks/', '"viewfs://all/data/clicks/')
     assert feed != FEED
     schedule = scheduled({"feeds/clicks.yaml": feed}, refused={"clicks_hourly": refusal})
     assert [each.name for each in schedule.actions] == ["monitor", "watchdog"]
     assert [(each.name, each.reason[:50]) for each in schedule.left_out] == [
         ("process.clicks_hourly", "engine: oozie is not implemented yet; wait"),
-        ("retention.clicks", "feed clicks: action: quarantine is not implemented"),
+        ("retention.clicks", "feed clicks: storage viewfs://all is not implement"),
     ]
 
 

@@ -65,6 +65,27 @@ def _target_findings(feed: Feed, retention: Retention, cluster: str, pointer: Po
                 )
 
 
+def check_quarantine(feed: Feed) -> Iterator[Violation]:
+    """Check that a feed says how long its instances are in quarantine, if they go there, and only then."""
+    for index, each in enumerate(feed.clusters):
+        retention = each.retention
+        if retention is None or (retention.action is ExpiryAction.QUARANTINE) is (retention.quarantine is not None):
+            continue
+        pointer: Pointer = ("clusters", index, "retention")
+        is_missing = retention.quarantine is None
+        yield Violation(
+            pointer=(*pointer, "action" if is_missing else "quarantine"),
+            rule="quarantine-time",
+            message=(
+                "action: quarantine does not say for how long"
+                if is_missing
+                else f"there is a time in quarantine, but the action is {retention.action}, which deletes at once"
+            ),
+            hint="add quarantine: days(3)" if is_missing else "write action: quarantine, or remove it",
+            on_key=not is_missing,
+        )
+
+
 def check_names(feed: Feed, context: Context) -> Iterator[Violation]:
     """Two instances never have one place in the archive, and all of it can be told from an instance's own path."""
     for index, each in enumerate(feed.clusters):
@@ -126,5 +147,5 @@ def _has_glob(segment: Segment) -> bool:
     return any(isinstance(token, Glob) for token in segment.tokens)
 
 
-OWN_CHECKS = (check_archive,)
+OWN_CHECKS = (check_archive, check_quarantine)
 CROSS_CHECKS = (check_names,)

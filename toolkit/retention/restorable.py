@@ -1,0 +1,117 @@
+"""Choice and description of what can be restored from quarantine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from toolkit.availability import is_there
+from toolkit.errors import InvalidInput
+from toolkit.retention.quarantine import BadManifest
+from toolkit.retention.quarantine_reader import QuarantineEntry, QuarantineReader, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from toolkit.el import CanonicalPath
+
+
+class NothingToRestore(InvalidInput):
+    """Nothing of what was asked for is in quarantine.
+
+    Args:
+        wanted: in words.
+    """
+
+    def __init__(self, *, wanted: str) -> None:
+        self.wanted = wanted
+        super().__init__(
+            f"nothing of {wanted} is in quarantine: it was purged, restored, or never evicted with action: quarantine; "
+            "`feedctl restore FEED --list` shows what can be restored"
+        )
+
+
+class RestoreChoice(NamedTuple):
+    """Choice of what comes back; empty fields choose everything.
+
+    Attributes:
+        run: that evicted it.
+        instance_key: of the instance.
+        manifest: the one that is restored.
+    """
+
+    run: str = ""
+    instance_key: str = ""
+    manifest: CanonicalPath | None = None
+
+    def has(self, entry: QuarantineEntry) -> bool:
+        """Return whether an entry can be meant, by its name."""
+        place, prefix = entry.place, self.instance_key.replace(":", "")
+        is_of_run = self.run in {"", place.run} and self.manifest in {None, place.manifest}
+        return is_of_run and (not prefix or place.key.startswith(f"{prefix}-"))
+
+
+def chosen(reader: QuarantineReader, choice: RestoreChoice) -> Iterator[QuarantineEntry]:
+    """Yield what is chosen of a feed's quarantine, by names alone.
+
+    Raises:
+        StorageError: it cannot be listed.
+    """
+    for base, folder in reader.folders().items():
+        yield from filter(choice.has, entries(reader.storage(base), folder, reader.check))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RestorableInstance:
+    """An instance in quarantine.
+
+    Attributes:
+        run: that evicted it.
+        evicted_at: when.
+        until: from then on the next run of retention purges it.
+        size: bytes that it takes.
+        manifest: URI of its manifest.
+        problem: why it cannot be restored; empty: it can.
+    """
+
+    feed: str
+    cluster: str
+    instance_key: str
+    path: str
+    run: str
+    evicted_at: datetime | None
+    until: datetime | None
+    size: int
+    manifest: str
+    problem: str = ""
+
+
+def described(reader: QuarantineReader, entry: QuarantineEntry) -> RestorableInstance | None:
+    """Return what can be said of an entry; None: it is of the same feed on another cluster.
+
+    Raises:
+        StorageError: its manifest cannot be read.
+    """
+    place, target = entry.place, reader.target
+    system = reader.storage(place.manifest)
+    known = partial(
+        RestorableInstance, feed=target.feed, cluster=target.cluster, run=place.run, manifest=str(place.manifest)
+    )
+    try:
+        found = reader.read(entry)
+    except BadManifest as error:
+        return known(instance_key="", path=str(place.data), evicted_at=None, until=None, size=0, problem=str(error))
+    if found is None:
+        return None
+    data = place.data if system.capabilities.atomic_rename else found.candidate.path
+    is_present = is_there(system, data)
+    return known(
+        instance_key=found.manifest.instance_key,
+        path=str(found.candidate.path),
+        evicted_at=found.manifest.quarantined_at,
+        until=found.purge_at(target.quarantine, target.policy.timezone),
+        size=system.content_summary(data).size if is_present else 0,
+        problem="" if is_present else "nothing is in quarantine any more: it is back, or was purged",
+    )

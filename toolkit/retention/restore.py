@@ -1,0 +1,277 @@
+"""Bringing instances back from quarantine, as an action of the kernel that needs the manifests and nothing else.
+
+An instance that is moved back is whole at once, its flag with it. On a store without renames the flag is written last,
+after a look that says that all else is still as it was condemned. The manifest goes after that, so that a restore that
+is killed can be run again. A hold on the feed does not stop a restore: it replaces nothing, and who has evicted the
+wrong data holds the feed first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.action import Action, Applied, Recovery, feed_event, left_over, place_named
+from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
+from toolkit.actions.model import ItemResult, Problem
+from toolkit.actions.publication import remove
+from toolkit.availability import is_ready, is_there
+from toolkit.el import CanonicalPath, format_instant
+from toolkit.entities import LocationType
+from toolkit.ledger.runs.leases import Wanted
+from toolkit.ledger.vocabulary import EventKind, LifeCycle
+from toolkit.result import Outcome
+from toolkit.retention.batches import BATCH, EvictionBatch
+from toolkit.retention.delete_quarantine import copied, flag_of, require_no_link, times_of
+from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, RetentionDetail
+from toolkit.retention.planner import blank_plan
+from toolkit.retention.quarantine import BadManifest, digest_of, place_at
+from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
+from toolkit.retention.restorable import RestoreChoice, chosen
+from toolkit.storage import AlreadyExists, NotFound, PermissionDenied, StorageError
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.guard import Condition
+    from toolkit.ledger.events import NewEvent
+    from toolkit.ledger.runs.items import Item
+    from toolkit.retention.targets import FeedTarget
+    from toolkit.storage import FileSystem
+
+NAME = "restore"
+ALREADY_THERE = "already_there"
+"""The code of an instance that is back already: a run was killed before it removed the manifest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
+    """Brings instances back from quarantine; see `Action`."""
+
+    choice: RestoreChoice
+    name: str = NAME
+    life_cycle: LifeCycle = LifeCycle.REVIEW
+
+    def leases(self, target: FeedTarget) -> tuple[Wanted, ...]:
+        """Return the lease of the feed's eviction: while instances come back none goes, and none is purged."""
+        return (Wanted(resource=f"evict/{target.feed}/{target.cluster}"),)
+
+    def conditions(self, plan: FeedPlan, work: RunContext) -> tuple[Condition, ...]:
+        """Return no condition; see the module about holds."""
+        del plan, work
+        return ()
+
+    def blank_plan(self, target: FeedTarget) -> FeedPlan:
+        """Return the plan of a target that is not looked at."""
+        return blank_plan(target)
+
+    def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
+        """Return what comes back: of an instance that was evicted more than once, what was evicted last."""
+        blank = replace(blank_plan(target), covers_all=True)
+        reader = QuarantineReader(target=target, storage=work.stores, check=work.guard.run.check)
+        newest: dict[CanonicalPath, Quarantined] = {}
+        bad: list[BadManifest] = []
+        older = 0
+        try:
+            for entry in chosen(reader, self.choice):
+                try:
+                    found = reader.read(entry)
+                except BadManifest as error:
+                    bad.append(error)
+                    continue
+                if found is not None:
+                    path = found.candidate.path
+                    older += path in newest
+                    newest[path] = max(found, newest.get(path, found), key=lambda each: each.written)
+        except StorageError as error:
+            return replace(blank, failed=Problem(code=error.code, message=str(error)))
+        items = sorted((_item(target, each) for each in newest.values()), key=lambda item: item.sort_key)
+        return replace(blank, items=tuple(items), notes=tuple(_notes(older, bad)))
+
+    def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
+        """Announce what a restore that was killed had brought back."""
+        own = [item for item in open_items if item.kind.startswith(ItemKind.RESTORED)]
+        reader = QuarantineReader(target=plan.target, storage=work.stores, check=work.guard.run.check)
+        parse = partial(CanonicalPath.parse, aliases=plan.target.name_services)
+        try:
+            waiting = {each.place.digest: each for each in chosen(reader, RestoreChoice())}
+            done = [_is_back(plan.target, place_named(item, parse), waiting, work) for item in own]
+        except StorageError:
+            return Recovery()
+        return Recovery.of(
+            [
+                left_over(each, is_done=is_done, event=_event(plan, each.path, each.instance_key) if is_done else None)
+                for each, is_done in zip(own, done, strict=True)
+            ],
+            "instances",
+        )
+
+    def batches(self, plan: FeedPlan, work: RunContext) -> tuple[EvictionBatch, ...]:
+        """Return the batches of a plan in order."""
+        restore = _Restore(plan=plan, work=work, left=Counter(item.instance_key for item in plan.items))
+        size = len(plan.items)
+        spans = (range(at, min(at + BATCH, size)) for at in range(0, size, BATCH))
+        return tuple(EvictionBatch(span, partial(restore.apply, span)) for span in spans)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Restore:
+    """Restore of one feed.
+
+    Attributes:
+        left: so many places of each instance are still to come back; one event tells of all.
+    """
+
+    plan: FeedPlan
+    work: RunContext
+    left: Counter[str]
+
+    def apply(self, positions: range, advance: Callable[[int], None]) -> Applied[PlanItem]:
+        """Bring the instances of a batch back."""
+        results: dict[int, ItemResult[PlanItem]] = {}
+
+        def restore(position: int) -> None:
+            results[position] = self._restored(self.plan.items[position])
+            advance(1)
+
+        self.work.pool(self.plan.items[positions.start].base).run_all(restore, positions)
+        ordered = [results[at] for at in positions]
+        return Applied(
+            results=tuple(ordered),
+            open=frozenset(at for at in positions if results[at].code in UNKNOWN),
+            events=tuple(event for each in ordered for event in self._events(each)),
+        )
+
+    def _events(self, result: ItemResult[PlanItem]) -> Iterator[NewEvent]:
+        item = result.item
+        is_back = result.outcome is Outcome.DONE
+        self.left[item.instance_key] -= 1 if is_back else len(self.plan.items)
+        if self.left[item.instance_key] != 0 or item.location is not LocationType.DATA:
+            return
+        system, flag = self.work.stores(item.base), self.plan.target.availability_flag
+        if attempted(self.work, partial(is_ready, system, item.path, flag), failures=(StorageError,)) is True:
+            yield _event(self.plan, str(item.path), item.instance_key)
+
+    def _restored(self, item: PlanItem) -> ItemResult[PlanItem]:
+        refusal = self.work.guard.refusal(item.base)
+        if refusal is not None:
+            return refusal.of(item)
+        done = attempted(self.work, partial(self._bring_back, item), failures=(StorageError,))
+        return done.of(item) if isinstance(done, FailedAttempt) else done
+
+    def _bring_back(self, item: PlanItem) -> ItemResult[PlanItem]:
+        system = self.work.stores(item.base)
+        manifest = item.quarantine or item.path
+        reader = QuarantineReader(target=self.plan.target, storage=self.work.stores, check=self.work.guard.check)
+        found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
+        if found is None or found.candidate.path != item.path:
+            raise BadManifest(path=manifest, detail="it has changed since the plan was made")
+        move = self._rename if system.capabilities.atomic_rename else self._absolve
+        return move(system, item, found)
+
+    def _rename(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:
+        place, path = found.place, item.path
+        if is_there(system, path):
+            if is_there(system, place.data):
+                raise _occupied(path)
+            remove(system, place.manifest, place.base)
+            return ItemResult.skipped(item, ALREADY_THERE)
+        require_no_link(system, item.base, path)
+        others = self._make_parents(system, item, found)
+        with self.work.guard.completing():
+            system.rename(place.data, path)
+            remove(system, place.manifest, place.base)
+            system.remove_if_empty(place.manifest.parent, below=place.base)
+        why = f"not as they were, since the user of this run may not: {', '.join(map(str, others))}" if others else ""
+        return replace(ItemResult.done(item), message=why)
+
+    def _make_parents(self, system: FileSystem, item: PlanItem, found: Quarantined) -> list[CanonicalPath]:
+        """Make the directories that were emptied and removed, with what they had; others stay as they are.
+
+        Returns:
+            Those that could not be given their owner, permissions or ACL; the data comes back all the same.
+        """
+        parent, made, others = item.base, list[CanonicalPath](), list[CanonicalPath]()
+        for name in item.path.relative_to(item.base).split("/")[:-1]:
+            parent = parent.child(name)
+            made.append(parent)
+        known = found.manifest.parents if len(found.manifest.parents) == len(made) else ()
+        missing = [each for each in made if not is_there(system, each)]
+        if missing:
+            system.mkdirs(missing[-1])
+        for each, attributes in reversed(list(zip(made, known, strict=False))):
+            names = [entry.name for entry in system.list(each)]
+            if each in missing or not names:  # made by a restore that was killed
+                try:
+                    attributes.give(system, each)
+                except PermissionDenied:
+                    others.append(each)
+        return others
+
+    def _absolve(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:
+        path, flag = item.path, flag_of(item.path, found.manifest.flag)
+        if not is_there(system, path):
+            raise NotFound(path=path, detail="its objects were removed by another program; nothing is left to restore")
+        if flag is not None and is_there(system, flag):
+            self._forget(system, found)
+            return ItemResult.skipped(item, ALREADY_THERE)
+        if any(at is not None and at >= found.written for at in times_of(system, path)):
+            raise _occupied(path)
+        if flag is not None:
+            copied(system, found.place.flag, flag)
+        self._forget(system, found)
+        return ItemResult.done(item)
+
+    def _forget(self, system: FileSystem, found: Quarantined) -> None:
+        """Remove all manifests of an instance whose objects never moved: an older one would condemn it again."""
+        place = found.place
+        for each in list(entries(system, place.folder, self.work.guard.check)):
+            if each.place.digest == place.digest:
+                remove(system, each.place.flag, place.base)
+                remove(system, each.place.manifest, place.base)
+
+
+def _occupied(path: CanonicalPath) -> AlreadyExists:
+    detail = "the instance was written again since it was evicted, and nothing is replaced; move it away to restore"
+    return AlreadyExists(path=path, detail=detail)
+
+
+def _item(target: FeedTarget, found: Quarantined) -> PlanItem:
+    return PlanItem(
+        type=ItemKind.RESTORED,
+        feed=target.feed,
+        cluster=target.cluster,
+        location=found.candidate.location,
+        instance_key=format_instant(found.candidate.time),
+        path=found.candidate.path,
+        base=found.candidate.base,
+        quarantine=found.place.manifest,
+    )
+
+
+def _event(plan: FeedPlan, uri: str, instance_key: str) -> NewEvent:
+    return feed_event(EventKind.AVAILABLE, plan.target, uri, instance_key)
+
+
+def _is_back(
+    target: FeedTarget, path: CanonicalPath | None, waiting: dict[str, QuarantineEntry], work: RunContext
+) -> bool:
+    """Return whether an instance that a killed restore was at is where readers look for it, and not in quarantine."""
+    location = None if path is None else next((each for each in target.locations if each.has(path)), None)
+    if path is None or location is None or location.type is not LocationType.DATA:
+        return False
+    system, entry = work.stores(path), waiting.get(digest_of(path))
+    if not is_ready(system, path, target.availability_flag):
+        return False
+    if system.capabilities.atomic_rename:
+        return entry is None or not is_there(system, entry.place.data)
+    return entry is None or bool(target.availability_flag)
+
+
+def _notes(older: int, bad: Sequence[BadManifest]) -> Iterator[str]:
+    if older:
+        yield f"{older} older versions of them stay in quarantine; name the run that evicted one to restore it"
+    if bad:
+        yield f"{len(bad)} entries in quarantine cannot be restored, the first: {bad[0]}"
