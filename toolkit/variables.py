@@ -16,3 +16,8 @@ def process_variables() -> Variables:
     Only what begins a process calls it: a command, `toolkit.jobs`, a task on an executor; `.ci/structure` checks that.
     """
     return dict(os.environ)
+
+
+def set_process_variable(name: str, value: str) -> None:
+    """Set a variable of this process, for libraries that read it there at each new connection."""
+    os.environ[name] = value

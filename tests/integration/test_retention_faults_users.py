@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,14 +26,14 @@ _USER, _OTHER_USER = "evictor", 65534
 _DENIED = "permission_denied"
 
 
-def _evict_as(user: str, feed: HdfsFeed) -> tuple[int, dict[str, str | None]]:
+def _evict_as(user: str, feed: HdfsFeed, more: Mapping[str, str] | None = None) -> tuple[int, dict[str, str | None]]:
     """The exit code of a run by a user, and the codes of its items by their paths."""
     moment = NOMINAL.strftime("%Y-%m-%dT%H:%MZ")
     options = ["--config-repo", str(feed.repo), "--feed", "clicks", "--time", moment, "--output", "json"]
     command = [sys.executable, str(ROOT / "entrypoints" / "retention.py"), *options]
-    env = {**os.environ, "HADOOP_USER_NAME": user}
+    env = {**os.environ, "HADOOP_USER_NAME": user, **(more or {})}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=120)
-    items = json.loads(done.stdout)["items"]
+    items = json.loads(done.stdout)["items"] if done.stdout else []
     return done.returncode, {item["path"].partition(feed.root)[2]: item["code"] for item in items}
 
 
@@ -148,3 +148,22 @@ def test_on_a_disk_too_the_others_go_and_those_that_stay_are_named() -> None:
         assert set(place.tree()) & eviction.old == stay
         locked.chmod(0o755)
         eviction.check_second_run()
+
+
+def test_a_run_acts_as_the_owner_of_the_feed_whom_the_operator_allows(tmp_path: Path, hdfs_dir: str) -> None:
+    feed, old = _owned(tmp_path, f"{hdfs_dir}/users", "${YEAR}/${MONTH}/${DAY}/${HOUR}")
+    superuser = feed.client.get_file_info("/").owner
+    theirs = f"{feed.root}/clicks/2026/03/04"
+    feed.client.set_owner(theirs, owner="somebody")
+    for path in (feed.repo / "feeds/clicks.yaml", feed.repo / "repo.yaml"):
+        more = f"acl: {{owner: {_USER}}}" if path.name == "clicks.yaml" else "act_as_owner: true"
+        path.write_text(f"{path.read_text().rstrip()}\n{more}\n")
+    before = feed.tree()
+    assert _evict_as(superuser, feed)[0] == ExitCode.INVALID
+    assert _evict_as(superuser, feed, {"FEEDCTL_PROXY_USERS": "somebody"})[0] == ExitCode.INVALID
+    assert feed.tree() == before
+    code, items = _evict_as(superuser, feed, {"FEEDCTL_PROXY_USERS": f"etl,{_USER}"})
+    stay = {path for path in old if path.startswith(theirs)}
+    assert code == ExitCode.PARTIAL
+    assert {path for path, why in items.items() if why == _DENIED} == {path.removeprefix(feed.root) for path in stay}
+    assert feed.tree() == feed.expected(before, old - stay)

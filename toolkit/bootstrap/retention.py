@@ -7,10 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, evicted_feeds, run_action
 from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.ingested_data import data_access, ingested_instances
 from toolkit.bootstrap.messages import MessageContent
+from toolkit.bootstrap.owner import act_as_owner
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.planning.delete_limits import DeleteLimits
@@ -71,6 +72,9 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
     limits = repository.settings.max_delete
     resolver = resolver_of(context)
     targets = resolver.resolve(context.pairs, must_all_work=bool(options.selection.names))
+    if repository.settings.act_as_owner:
+        note = "acts on HDFS as the feed's owner"
+        targets = replace(targets, to_do=tuple(replace(each, notes=(*each.notes, note)) for each in targets.to_do))
     if options.no_ledger:
         _require_ledger(targets.to_do, dry_run=options.dry_run)
     if options.dry_run:
@@ -87,8 +91,10 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
 
 
 def resolver_of(context: ActionContext) -> RetentionResolver:
-    """Return what resolves the feeds of a run of retention, or of a restore."""
+    """Return what resolves the feeds of a run of retention, or of a restore; from now on it may act as their owner."""
     repository, options = context.repository, context.options
+    if repository.settings.act_as_owner:
+        act_as_owner(evicted_feeds(context), context.variables)
     places, chosen = RealPlaces(), {feed.name: feed for feed, _ in context.pairs}
     feeds, clusters = nearby_feeds(repository, chosen.values(), places.of_all), tuple(repository.clusters.values())
     ledger = context.use.ledger

@@ -73,6 +73,7 @@ class RepoSettings:
             executors, where there are some.
         keep_instances_beyond_validity: after a feed's validity has ended, its last instances stay (DESIGN section 7).
         first_run: whether the first retention run of a feed deletes.
+        act_as_owner: retention acts on HDFS as the owner of its feeds (`acl.owner`), whom the operator has to allow.
         max_age: a snapshot older than this is refused by actions that change something.
         hold_reminder: `feedctl status --stale` names a hold that is older than this.
         accept: identifiers of lint rules that this repo accepts.
@@ -101,6 +102,7 @@ class RepoSettings:
     executors_above: int = 5_000
     keep_instances_beyond_validity: bool = True
     first_run: FirstRun = FirstRun.APPLY
+    act_as_owner: bool = False
     max_age: Frequency | None = None
     hold_reminder: Frequency = _MONTH
     accept: tuple[str, ...] = ()

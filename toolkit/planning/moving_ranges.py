@@ -54,7 +54,13 @@ class MovingRange:
 
     def floor(self, expression: str, position: int) -> datetime | None:
         """Return the last instance of the feed that is not later than an expression at one of the runs, if any."""
-        return self.grid.at_or_before(evaluate(expression, self.runs[position], self.timezone))
+        return _floor(self, expression, position)
+
+
+@lru_cache(maxsize=16_384)
+def _floor(of: MovingRange, expression: str, position: int) -> datetime | None:
+    """Cached: halving for neighbouring instances looks at nearly the same runs."""
+    return of.grid.at_or_before(evaluate(expression, of.runs[position], of.timezone))
 
 
 @lru_cache(maxsize=4096)

@@ -17,8 +17,9 @@ from toolkit.catalog.export_metadata import METADATA, metadata_text, read_metada
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Table, TableName
 from toolkit.catalog.restricted import RestrictedMetastore
-from toolkit.el import parse_instant
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Archive, Cluster, ClusterLocations, ExpiryAction, Feed, Locations
+from toolkit.hive.export_layout import read_export
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.vocabulary import ItemState
 from toolkit.result import Outcome
@@ -136,6 +137,8 @@ def test_old_partitions_are_in_an_export_of_their_instance_and_gone_from_the_tab
     assert ([each.exists() for each in old], young.exists()) == ([False] * 3, True)
     assert site.exported("01") == {"ds=2026-03-01/region=in": {"part-0": "other"}, "ds=2026-03-01/region=us": FILES}
     assert site.exported("02") == {"ds=2026-03-02/region=us": FILES}
+    export = read_export(LocalFileSystem(), CanonicalPath.parse(f"file://{site.root}/archive/2026/03/01"))
+    assert sorted(export.partitions) == ["ds=2026-03-01/region=in", "ds=2026-03-01/region=us"]
 
 
 def test_the_plan_names_the_place_in_the_archive(site: ArchivedTable) -> None:
