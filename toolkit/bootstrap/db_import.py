@@ -14,6 +14,7 @@ from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.replication import ReplicationOptions
 from toolkit.entities.not_implemented import Area
+from toolkit.entities.values import property_text
 from toolkit.exchange.import_action import ImportAction
 from toolkit.exchange.import_place import ImportPlaces
 from toolkit.exchange.import_resolve import ImportRequest, ImportSlots
@@ -54,17 +55,36 @@ class ImportOptions:
     inconsistent_splits: bool = False
 
 
+def spark_rows(cluster: Cluster) -> Rows:
+    """Return what moves rows by Spark from and to the stores of a cluster; it starts with its first use."""
+    from toolkit.exchange.spark_rows import SparkRows  # noqa: PLC0415 - pyspark takes a second to load
+
+    return SparkRows({name.strip(): property_text(value) for name, value in cluster.hadoop_conf.items()})
+
+
+def metastore_of(cluster: Cluster, before_effect: Callable[[], None] | None) -> Metastore:
+    """Return the metastore of a cluster; what is called before each change may stop it, and None allows none."""
+    if before_effect is None:
+        return open_catalog(cluster, read_only=True)
+    return open_catalog(cluster, before_effect=before_effect)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeAdapters:
     """Adapters of an exchange with databases, opened when they are used.
 
     Attributes:
-        rows: opens what moves rows.
+        rows: opens what moves rows to and from the stores of a cluster.
         database: opens a datasource.
+        metastore: opens that of a cluster.
     """
 
-    rows: Callable[[Variables], Rows]
+    rows: Callable[..., Rows] = spark_rows
     database: Callable[[Datasource, Variables], Database] = open_database
+    metastore: Callable[[Cluster, Callable[[], None] | None], Metastore] = metastore_of
+
+
+SPARK = ExchangeAdapters()
 
 
 def import_rows(
@@ -73,7 +93,7 @@ def import_rows(
     clock: Clock,
     process: StopSignal,
     progress: Progress,
-    adapters: ExchangeAdapters,
+    adapters: ExchangeAdapters = SPARK,
 ) -> ImportResult:
     """Import, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.instances.wanted
@@ -100,12 +120,16 @@ def _wire(
         found = context.repository.datasource(name)
         return stack.enter_context(closing(adapters.database(found, context.variables)))
 
+    @cache
+    def rows(cluster: str) -> Rows:
+        return stack.enter_context(closing(adapters.rows(context.repository.clusters[cluster])))
+
     action = ImportAction(
         nominal=options.nominal_time,
         marks=marks,
         database=database,
-        places=places_of,
-        rows=stack.enter_context(closing(adapters.rows(context.variables))),
+        places=partial(_places, adapters),
+        rows=rows,
         address=address_of,
         shares_moments=own.inconsistent_splits,
         new_holds=NoNewHolds() if options.dry_run else context.holds,
@@ -129,17 +153,9 @@ def _marks(context: ActionContext, target: ImportTarget) -> ImportMarks:
     return ledger.read(read)
 
 
-def places_of(target: ImportTarget) -> ImportPlaces:
-    """Return the places of a feed's instances."""
-    return ImportPlaces(
-        feed=target.feed, cluster=target.on, format=target.settings.format, metastore=partial(_metastore, target.on)
-    )
-
-
-def _metastore(cluster: Cluster, before_effect: Callable[[], None] | None) -> Metastore:
-    if before_effect is None:
-        return open_catalog(cluster, read_only=True)
-    return open_catalog(cluster, before_effect=before_effect)
+def _places(adapters: ExchangeAdapters, target: ImportTarget) -> ImportPlaces:
+    metastore = partial(adapters.metastore, target.on)
+    return ImportPlaces(feed=target.feed, cluster=target.on, format=target.settings.format, metastore=metastore)
 
 
 def address_of(target: ImportTarget) -> str:

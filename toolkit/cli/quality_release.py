@@ -64,11 +64,10 @@ def publish(decided: DecisionTarget, repo: AnswerFlags) -> int:
         from toolkit.replication import NAME
 
         return execute(NAME, partial(replicate, copied), REPLICATION_VIEW, now, of_feed)
-    which = f"--start {found.instance_key} --time {now} --from <the directory of the exports>"
+    is_table, which = decided.feed.is_table, f"--start {found.instance_key} --time {now}"
     if found.unit.startswith("catalog:"):
-        which = f"--whole-table --time {found.instance_key} --from <the directory of the export>"
-    print(
-        f'it is published by: spark-submit "$(feedctl entrypoint hive_import)" --feed {found.feed} '
-        f"--cluster {found.cluster} {which}"
-    )
+        which = f"--whole-table --time {found.instance_key}"
+    script, exports = ("hive_import", " --from <the directory of the exports>") if is_table else ("db_import", "")
+    script = f'"$(feedctl entrypoint {script})"'
+    print(f"it is published by: spark-submit {script} --feed {found.feed} --cluster {found.cluster} {which}{exports}")
     return 0

@@ -54,7 +54,7 @@ class ImportAction:
         marks: that the ledger has of an instance.
         database: opens a datasource by its name; opened once.
         places: of a feed on a cluster.
-        rows: moves rows.
+        rows: moves rows to the stores of a cluster.
         address: of an instance, as consumers know it.
         shares_moments: see `RowImportPlanner`.
         new_holds: that were added since the run read the holds.
@@ -64,7 +64,7 @@ class ImportAction:
     marks: Callable[[ImportTarget], ImportMarks]
     database: Callable[[str], Database]
     places: Callable[[ImportTarget], ImportPlaces]
-    rows: Rows
+    rows: Callable[[str], Rows]
     address: Callable[[ImportTarget], str]
     shares_moments: bool = False
     new_holds: NewHolds = field(default_factory=NoNewHolds)
@@ -153,7 +153,7 @@ class ImportAction:
             plan=plan,
             work=work,
             database=self.database(target.datasource),
-            rows=self.rows,
+            rows=self.rows(target.cluster),
             places=self.places(target),
             address=self.address(target),
         )

@@ -20,7 +20,7 @@ from toolkit.availability import is_there
 from toolkit.availability.hidden import is_hidden
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities.vocabulary import ImportVerification
-from toolkit.errors import StopRequested
+from toolkit.errors import InvalidInput, StopRequested
 from toolkit.exchange.import_planner import SCHEMA_CHANGED, no_rows
 from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportFailed, ImportRecord, code_of
 from toolkit.exchange.rows import NULL_TEXT, MergeRequest, ReadRequest, RowsFailed, StoredFormat, WrittenRows
@@ -182,7 +182,7 @@ class ImportBatch:
                 expected = self._expected(snapshot)
                 written = self._written(snapshot)
                 name = snapshot.id
-        except (*DATABASE_ERRORS, RowsFailed) as error:
+        except (*DATABASE_ERRORS, RowsFailed, InvalidInput) as error:
             raise ImportFailed(code=code_of(error), why=str(error)) from error
         if item.previous is None and expected is not None and written.rows != expected:
             why = f"{written.rows} rows were written, and the snapshot has {expected}"
@@ -232,7 +232,7 @@ class ImportBatch:
             columns=item.columns,
             fetch_size=settings.fetched_rows,
             stored=StoredFormat(format=self._place.format, null_text=NULL_TEXT if null_text is None else null_text),
-            target=str(self._unit.place),
+            target=_spark_uri(self._unit.place),
         )
         if item.previous is None:
             return self.rows.read(request)
@@ -241,7 +241,7 @@ class ImportBatch:
         before = self._tree(item.previous)
         merged = MergeRequest(
             **{name: getattr(request, name) for name in ReadRequest.__dataclass_fields__},
-            previous=tuple(str(below(item.previous, name)) for name in sorted(before)),
+            previous=tuple(_spark_uri(below(item.previous, name)) for name in sorted(before)),
             key=extract.merge_key,
             order=extract.delta_column,
             parts=max(1, settings.connections),
@@ -259,3 +259,9 @@ class ImportBatch:
     def _tree(self, place: CanonicalPath) -> Tree:
         found = read_tree(self.work.stores(place), place, self.work.guard.check, directories=False) or {}
         return {name: each for name, each in found.items() if not is_hidden(name)}
+
+
+def _spark_uri(place: CanonicalPath) -> str:
+    """Return a place as Spark names it: it knows S3 by the name of Hadoop's newest client."""
+    text = str(place)
+    return f"s3a://{text.removeprefix('s3://')}" if text.startswith("s3://") else text

@@ -24,6 +24,8 @@ class DocumentName(StrEnum):
     """The same of the maintenance of ingested tables."""
     HIVE = "hive"
     """The same of exports, imports and replications of tables."""
+    DB_IMPORT = "db_import"
+    """The same of imports from databases."""
     TABLE_DIFF = "table_diff"
     """`feedctl table diff --output json`."""
     VERIFY = "verify"

@@ -36,6 +36,8 @@ class ActionKind(StrEnum):
     """Commit of the records that the source of a feed has."""
     COMPACT = "compact"
     """Closing of instances of an ingested feed, and maintenance of its table."""
+    DB_IMPORT = "db_import"
+    """Import of a feed from a database."""
     MONITOR = "monitor"
     """Pass of the monitor: late data, alerts, and messages that wait to be sent."""
     WATCHDOG = "watchdog"

@@ -169,8 +169,22 @@ class Scheduler:
         for feed in self._feeds_on.get(cluster.name, ()):
             yield from self._retention(feed, cluster)
             yield from self._ingest(feed, cluster)
+            yield from self._import(feed, cluster)
             if feed.cluster(cluster.name).type is ClusterRole.TARGET:
                 yield self._replication(feed, cluster)
+
+    def _of_feed(
+        self, kind: ActionKind, feed: Feed, cluster: Cluster, timetable: Timetable, description: str
+    ) -> ScheduledAction:
+        return ScheduledAction(
+            kind=kind,
+            entity=feed.name,
+            cluster=cluster.name,
+            domain=self._domains.get(feed.name, ""),
+            timetable=timetable,
+            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
+            description=description,
+        )
 
     def _retention(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         cadence = eviction_cadence(feed, cluster.name)
@@ -181,14 +195,12 @@ class Scheduler:
             yield _left_out(kind, feed.name, cluster, value.error(where=f"feed {feed.name}"))
             return
         spread = timedelta(minutes=crc32(f"{feed.name}@{cluster.name}".encode()) % _SPREAD_MINUTES)
-        yield ScheduledAction(
-            kind=kind,
-            entity=feed.name,
-            cluster=cluster.name,
-            domain=self._domains.get(feed.name, ""),
-            timetable=Timetable(start=_EPOCH + spread, frequency=cadence.frequency),
-            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
-            description=f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}",
+        yield self._of_feed(
+            kind,
+            feed,
+            cluster,
+            Timetable(start=_EPOCH + spread, frequency=cadence.frequency),
+            f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}",
         )
 
     def _ingest(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
@@ -200,27 +212,31 @@ class Scheduler:
             reason = f"feed {feed.name} has no ingest.source; start it where its records are, with --stdin"
             yield UnscheduledAction(name=f"{kind}.{feed.name}", cluster=cluster.name, reason=reason)
             return
-        yield ScheduledAction(
-            kind=kind,
-            entity=feed.name,
-            cluster=cluster.name,
-            domain=self._domains.get(feed.name, ""),
-            timetable=_every(self.settings.ingest, 0),
-            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
-            description=f"commit new records of {feed.name} on {cluster.name}, {self.settings.ingest}",
+        yield self._of_feed(
+            kind,
+            feed,
+            cluster,
+            _every(self.settings.ingest, 0),
+            f"commit new records of {feed.name} on {cluster.name}, {self.settings.ingest}",
         )
 
     def _compact(self, feed: Feed, cluster: Cluster) -> ScheduledAction:
         kind = ActionKind.COMPACT
-        return ScheduledAction(
-            kind=kind,
-            entity=feed.name,
-            cluster=cluster.name,
-            domain=self._domains.get(feed.name, ""),
-            timetable=_every(self.settings.compact, 2),
-            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
-            description=f"close instances of {feed.name} on {cluster.name}, {self.settings.compact}",
+        return self._of_feed(
+            kind,
+            feed,
+            cluster,
+            _every(self.settings.compact, 2),
+            f"close instances of {feed.name} on {cluster.name}, {self.settings.compact}",
         )
+
+    def _import(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction]:
+        on, kind = feed.cluster(cluster.name), ActionKind.DB_IMPORT
+        if on.import_ is None:
+            return
+        lag = on.import_.source.extract.delta_lag  # an instance of new rows is due at its end, an instant as well
+        timetable = Timetable(start=on.validity.start, frequency=feed.frequency, timezone=feed.timezone, delay=lag)
+        yield self._of_feed(kind, feed, cluster, timetable, f"import {feed.name} on {cluster.name}, {timetable}")
 
     def _replication(self, feed: Feed, cluster: Cluster) -> ScheduledAction | UnscheduledAction:
         kind = ActionKind.HIVE_REPLICATION if feed.is_table else ActionKind.REPLICATION

@@ -52,17 +52,17 @@ WORK = {
     trigger_vocabulary.OnPause: {"keep", "drop"},
     trigger_vocabulary.Emit: {"on_change", "always"},
     trigger_vocabulary.OutputScope: {"series", "run"},
+    vocabulary.ExtractType: {"full", "incremental"},
+    vocabulary.MergePolicy: {"snapshot", "append"},
+    vocabulary.SchemaChangePolicy: {"fail", "add", "ignore"},
+    vocabulary.ImportVerification: {"count", "none"},
     trigger_vocabulary.PollBy: {"listing", "etag", "mtime", "digest", "flag"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 
 WAIT = {
     vocabulary.DatasourceType: "datasources",
-    vocabulary.ExtractType: "`clusters[].import`",
-    vocabulary.MergePolicy: "`clusters[].import`",
     vocabulary.LoadType: "`clusters[].export`",
-    vocabulary.SchemaChangePolicy: "`clusters[].import`",
-    vocabulary.ImportVerification: "`clusters[].import`",
 }
 """Closed sets of what no entrypoint does, with the words that the reference has for them."""
 

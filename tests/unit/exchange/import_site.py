@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.databases.ledgers import make_ledger, sqlite_url
+from tests.tables.memory_metastore import MemoryMetastore
 from tests.unit.exchange.fake_rows import FakeRows, rows_of
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.selection import EntitySelection
@@ -99,7 +100,8 @@ class MemoryDatabase:
             raise self.failure
         yield self
 
-    def transaction(self) -> AbstractContextManager[Session]:
+    def transaction(self, *, read_only: bool = False) -> AbstractContextManager[Session]:
+        del read_only
         raise NotImplementedError
 
     def close(self) -> None:
@@ -179,12 +181,25 @@ class ImportSite:
         extract: of the import, as YAML.
         more: further keys of the import, as YAML lines.
         of_feed: further keys of the feed, as YAML lines.
+        datasource: its file.
+        variables: of the process.
+        place_text: of the data, as YAML.
+        adapters: None: the database, the rows and the metastore in memory.
     """
 
     root: Path
     extract: str = "{type: full}"
     more: str = ""
     of_feed: str = "availability_flag: _SUCCESS"
+    datasource: str = """kind: datasource
+name: crm
+type: postgres
+interfaces: {readonly: {endpoint: "jdbc:postgresql://x/y"}}
+"""
+    place_text: str = 'locations: {data: "/data/customers/${YEAR}-${MONTH}-${DAY}"}'
+    metastore: MemoryMetastore = field(default_factory=lambda: MemoryMetastore(["web"]))
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    adapters: ExchangeAdapters | None = None
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     rows: MemoryRows = field(default_factory=MemoryRows)
 
@@ -203,16 +218,13 @@ class ImportSite:
             f'kind: cluster\nname: primary\ncolo: dub\ninterfaces: {{write: {{endpoint: "file://{self.root}"}}}}\n'
         )
         (repo / "clusters/primary.yaml").write_text(cluster)
-        datasource = (
-            'kind: datasource\nname: crm\ntype: postgres\ninterfaces: {readonly: {endpoint: "jdbc:postgresql://x/y"}}\n'
-        )
-        (repo / "datasources/crm.yaml").write_text(datasource)
+        (repo / "datasources/crm.yaml").write_text(self.datasource)
         (repo / "feeds/customers.yaml").write_text(
             f"""kind: feed
 name: customers
 frequency: days(1)
 {self.of_feed}
-locations: {{data: "/data/customers/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
+{self.place_text}
 clusters:
   - name: primary
     validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
@@ -238,12 +250,15 @@ clusters:
         )
         options = ActionOptions(
             selection=EntitySelection(names=("customers",)),
-            repo=RepoRequest(config_repo=str(self.root / "repo"), variables=os.environ),
+            repo=RepoRequest(config_repo=str(self.root / "repo"), variables=self.variables),
             nominal_time=parse_instant(nominal),
             dry_run=dry_run,
             allow_dirty=True,
         )
-        adapters = ExchangeAdapters(database=lambda *_: self.database, rows=lambda _: self.rows)
+        in_memory = ExchangeAdapters(
+            database=lambda *_: self.database, rows=lambda _: self.rows, metastore=lambda *_: self.metastore
+        )
+        adapters = self.adapters or in_memory
         return import_rows(own, options, SystemClock(), NeverStopped(), NoProgress(), adapters)
 
     def text(self, result: ImportResult) -> str:

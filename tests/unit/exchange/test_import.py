@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.tables.tables import table_of
+from tests.unit.exchange.fake_rows import rows_of
 from tests.unit.exchange.import_site import FILES, ImportSite
+from toolkit.catalog.model import Column, TableName
 from toolkit.errors import FeedctlError
 from toolkit.exchange.import_targets import RECORD_FILE
 from toolkit.jdbc.errors import DatabaseTimeout, DatabaseUnreachable, LoginRefused, PermissionRefused
@@ -293,3 +297,53 @@ def test_a_hold_keeps_the_instance(tmp_path: Path) -> None:
     result = site.run()
     assert (site.names("2026-03-03"), site.rows.requests) == ([], [])
     assert "held" in site.text(result)
+
+
+_PARQUET = "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"
+_TABLE = 'table: "catalog:web:customers#ds=${YEAR}-${MONTH}-${DAY}"'
+
+
+def table_site(root: Path, *columns: tuple[str, str], input_format: str = _PARQUET) -> ImportSite:
+    """A site whose feed is a table with these columns."""
+    site = ImportSite(root, place_text=_TABLE, of_feed="")
+    columns = columns or (("id", "int"), ("note", "string"), ("at", "timestamp"))
+    made = table_of(TableName("web", "customers"), f"file://{root}/warehouse/customers", ds="string")
+    named = tuple(Column(name=name, type=kind) for name, kind in columns)
+    site.metastore.create_table(replace(made, storage=replace(made.storage, columns=named, input_format=input_format)))
+    site.database.rows = [row(1, 1)]
+    return site
+
+
+def test_a_partition_is_added_when_it_is_whole_and_replaced_in_its_place(tmp_path: Path) -> None:
+    site = table_site(tmp_path)
+    name, seen = TableName("web", "customers"), list[tuple[str, ...]]()
+    site.database.touched = lambda: seen.append(site.metastore.partition_names(name))
+    result = site.run()
+    assert result.exit_code == ExitCode.DONE, site.text(result)
+    place = tmp_path / "warehouse/customers/ds=2026-03-03"
+    assert (site.metastore.partition_names(name), seen) == (("ds=2026-03-03",), [(), ()])
+    (partition,) = site.metastore.partitions(name, ["ds=2026-03-03"])
+    assert partition.location == f"file://{place}"
+    assert sorted(each.name for each in place.iterdir()) == [RECORD_FILE, "part-00000.parquet"]
+    site.database.rows.append(row(2, 2))
+    assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
+    assert len(rows_of([str(place)])) == 2
+    assert [str(each) for each in (tmp_path / "warehouse/customers").rglob(".feedctl-staging/*")] == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "input_format", "why"),
+    [
+        ((("id", "int"), ("note", "string")), _PARQUET, "at are not in the table web.customers"),
+        ((("id", "bigint"), ("note", "string"), ("at", "timestamp")), _PARQUET, "id (bigint, now int) differ"),
+        ((), "org.apache.hadoop.mapred.TextInputFormat", "make it STORED AS PARQUET or ORC"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_by_name(
+    tmp_path: Path, columns: tuple[tuple[str, str], ...], input_format: str, why: str
+) -> None:
+    site = table_site(tmp_path, *columns, input_format=input_format)
+    result = site.run()
+    assert (result.exit_code, site.rows.requests) == (ExitCode.FAILED, [])
+    assert why in site.text(result)
+    assert site.metastore.partition_names(TableName("web", "customers")) == ()
