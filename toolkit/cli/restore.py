@@ -48,7 +48,7 @@ def restore(
     from toolkit.cli.option_values import MissingOption, instant_of
     from toolkit.clock import SystemClock
     from toolkit.el import format_instant
-    from toolkit.rendering.retention import RETENTION_VIEW, restorable_document, restorable_lines
+    from toolkit.rendering.retention import RESTORE_VIEW, restorable_document, restorable_lines
     from toolkit.retention.restore import NAME
     from toolkit.runs.stop import NeverStopped
 
@@ -67,6 +67,6 @@ def restore(
         form = OutputFormat.TEXT if run.output is ResultFormat.TEXT else OutputFormat.JSON
         print_answer(form, restorable_document(found), *restorable_lines(found))
         return 0
-    command = run.command(NAME, partial(restored, own), RETENTION_VIEW)
+    command = run.command(NAME, partial(restored, own), RESTORE_VIEW)
     with command.failures_delivered():
         return command.execute(run.options(now, selection))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant
@@ -175,6 +176,9 @@ RETENTION_VIEW: ActionView[FeedTarget, PlanItem, RetentionDetail] = ActionView(
     target_rule=_rule_text,
     target_lines=_lines,
 )
+
+RESTORE_VIEW = replace(RETENTION_VIEW, target_rule=lambda _: "")
+"""A restore does not go by the limit of the feed."""
 
 
 def explanation_document(explanation: Explanation) -> Document:

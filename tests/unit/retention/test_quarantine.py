@@ -256,7 +256,7 @@ def crash_round(root: Path, days: list[str], evicting: int, purging: int, restor
     died(restoring, lambda disk: restore(feed(root), system=disk, run_name="3"))
     assert restore(feed(root), run_name="4").exit_code == 0
     assert tree(root) == before
-    assert manifests(root) == []
+    assert not any(each.with_suffix("").exists() for each in manifests(root))  # one of a killed run may be left
     evict(feed(root), run_name="5")
     died(purging, lambda disk: evict(feed(root, limit=OLD_ONLY), system=disk, nominal=LATER, run_name="6"))
     evict(feed(root, limit=OLD_ONLY), nominal=LATER, run_name="7")
