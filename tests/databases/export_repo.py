@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolkit.bootstrap.db_import import ExchangeAdapters
-
 from tests.databases.datasources import USER, VARIABLE, DataServer, variables
 from tests.unit.exchange.fake_rows import FakeRows, rows_of
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.selection import EntitySelection
 from toolkit.bootstrap.action_context import ActionOptions
 from toolkit.bootstrap.config import RepoRequest
-from toolkit.bootstrap.db_export import export_to_databases
+from toolkit.bootstrap.db_export import SPARK_FOR_WRITING, export_to_databases
+from toolkit.bootstrap.db_import import ExchangeAdapters
 from toolkit.bootstrap.replication import ReplicationOptions
 from toolkit.clock import SystemClock
 from toolkit.el import parse_instant
@@ -74,6 +73,7 @@ class ExportRepo:
         data: the database.
         rows: writes the staging tables.
         database: the same database, by its driver.
+        by_spark: rows are moved by Spark, and the datasource is opened as users do.
         text: of the last result.
         document: the same as JSON.
     """
@@ -83,6 +83,7 @@ class ExportRepo:
     rows: RowsInDatabase
     database: Database
     files: Path = field(init=False)
+    by_spark: bool = False
     text: str = ""
     document: dict[str, Any] = field(default_factory=dict)
 
@@ -136,7 +137,9 @@ class ExportRepo:
             dry_run=dry_run,
             allow_dirty=True,
         )
-        adapters = ExchangeAdapters(rows=lambda _: self.rows, database=lambda *_: self.database)
+        adapters = SPARK_FOR_WRITING
+        if not self.by_spark:
+            adapters = ExchangeAdapters(rows=lambda _: self.rows, database=lambda *_: self.database)
         own = ReplicationOptions(start=start)
         result = export_to_databases(own, options, SystemClock(), NeverStopped(), NoProgress(), adapters)
         self.text = "".join(rendered(result, DB_EXPORT_VIEW, ResultFormat.TEXT))

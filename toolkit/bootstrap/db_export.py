@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import NoTarget
 from toolkit.actions.selection import NothingChosen
 from toolkit.actions.target_resolution import resolved
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
+from toolkit.bootstrap.db_import import ExchangeAdapters
 from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.replication import ReplicationOptions
-from toolkit.el import format_instant
+from toolkit.el import format_instant, parse_instant
 from toolkit.el.segment import Segment
 from toolkit.el.tokens import tokenize
 from toolkit.el.zones import load_zone, to_local
@@ -30,6 +31,7 @@ from toolkit.exchange.export_targets import (
 )
 from toolkit.exchange.instance_files import InstanceReader
 from toolkit.jdbc.dialect import parse_table_name
+from toolkit.jdbc.opening import open_database
 from toolkit.ledger.runs import route_keys
 from toolkit.ledger.runs.history import RecordedRuns
 from toolkit.ledger.runs.route_keys import CopyRoute
@@ -41,12 +43,12 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.progress import Progress
     from toolkit.actions.runner import Targets
-    from toolkit.bootstrap.db_import import ExchangeAdapters
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
     from toolkit.entities.exchange import FeedExport
     from toolkit.exchange.export_targets import DatabaseExportResult
     from toolkit.exchange.instance_files import InstanceFiles
+    from toolkit.exchange.rows import Rows
     from toolkit.jdbc.port import Database
     from toolkit.ledger.database import Transaction
     from toolkit.runs.stop import StopSignal
@@ -54,6 +56,9 @@ if TYPE_CHECKING:
 _MINUTE = timedelta(minutes=1)
 
 DatabaseExportWired = Wired[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail]
+
+
+SPARK_FOR_WRITING = ExchangeAdapters(database=partial(open_database, writes=True))
 
 
 class NotExported(UnfitFeed):
@@ -66,7 +71,7 @@ def export_to_databases(
     clock: Clock,
     process: StopSignal,
     progress: Progress,
-    adapters: ExchangeAdapters,
+    adapters: ExchangeAdapters = SPARK_FOR_WRITING,
 ) -> DatabaseExportResult:
     """Export instances to databases, from the options to the result; arguments and errors are those of `run_action`."""
     _ = own.wanted
@@ -91,7 +96,11 @@ def _wire(
     targets: Targets[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail] = resolved(
         chosen, DatabaseExportDetail, refusal="not_exported", must_all_work=bool(options.selection.names)
     )
-    rows = stack.enter_context(closing(adapters.rows(context.variables)))
+
+    @cache
+    def rows(cluster: str) -> Rows:
+        return stack.enter_context(closing(adapters.rows(context.repository.clusters[cluster])))
+
     action = DatabaseExportAction(rows=rows, outputs=context.use.outputs)
     content: MessageContent[DatabaseExportTarget] = MessageContent.of_feed(
         "EXPORT", lambda target: target.uri(str(target.table))
@@ -154,7 +163,7 @@ class _Wiring:
         return self.opened[name]
 
     def _instants(self, feed: Feed, cluster: Cluster, datasource: str) -> list[datetime]:
-        """Return the instances that were asked for; else the last one, and what earlier runs did not finish."""
+        """Return the instances that were asked for; else those after the newest recorded one, and unfinished ones."""
         sequence, nominal, wanted = feed.instances_on(cluster.name), self.context.options.nominal_time, self.own.wanted
         if wanted.first is not None and wanted.end is not None:
             return [each for each in sequence.between(wanted.first, wanted.end) if each <= nominal]
@@ -173,12 +182,9 @@ class _Wiring:
         recorded, unfinished = (frozenset[str](), frozenset[str]()) if ledger is None else ledger.read(known)
         if not recorded:
             return [last]
-        after = (each for each in sequence.between(sequence.start, end) if format_instant(each) >= min(recorded))
-        return [each for each in after if _is_due(format_instant(each), recorded, unfinished)]
-
-
-def _is_due(key: str, recorded: frozenset[str], unfinished: frozenset[str]) -> bool:
-    return key not in recorded or key in unfinished
+        new = sequence.between(parse_instant(max(recorded)) + _MINUTE, end)
+        again = (each for each in map(parse_instant, unfinished) if each <= last and each in sequence)
+        return sorted({*new, *again})
 
 
 def _slice(feed: Feed, cluster: Cluster, export: FeedExport, instant: datetime) -> Mapping[str, str]:

@@ -137,6 +137,7 @@ EXAMPLES: Mapping[str, str] = {
 
 ACTIONS: Mapping[str, str] = {
     "compact": f"--all --cluster primary --time {_T}",
+    "db_export": f"--feed customers --cluster primary --time {_T}",
     "db_import": f"--feed customers --cluster primary --time {_T}",
     "doctor": "--spark --cluster primary",
     "hive_export": f"--feed clicks_by_country --time {_T} --to hdfs://nn:8020/exports",

@@ -175,15 +175,6 @@ def _repeats(feed: Feed) -> Iterator[NotImplementedValue]:
 def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:
     if feed_cluster.retention is not None:
         yield from _retention(feed, feed_cluster, feed_cluster.retention, (*pointer, "retention"))
-    if feed_cluster.export is not None:
-        yield NotImplementedValue(
-            area=Area.EXPORT,
-            pointer=(*pointer, str(Area.EXPORT)),
-            value=str(Area.EXPORT),
-            instead="run it with your own tool and remove the key",
-            cluster=feed_cluster.name,
-            on_key=True,
-        )
 
 
 def _stage(lifecycle: Lifecycle | None, pointer: Pointer) -> Iterator[NotImplementedValue]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Batch, Recovery, RunContext, left_over
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.actions.output_leases import SOURCE_BEING_WRITTEN, output_lease, resource_name, writer_of
-from toolkit.errors import FeedctlError, Unavailable
+from toolkit.errors import FeedctlError
 from toolkit.exchange.export_batches import DropBatch, ExportBatch, ExportWork
 from toolkit.exchange.export_plan import ExportColumns
 from toolkit.exchange.export_targets import (
@@ -22,6 +22,7 @@ from toolkit.exchange.export_targets import (
     DatabaseExportTarget,
     no_rows,
 )
+from toolkit.exchange.import_targets import code_of
 from toolkit.exchange.instance_files import InputMissing
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.staging import RECORDS, Neighbours
@@ -29,7 +30,6 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import path_of
-from toolkit.storage import Unreachable
 
 if TYPE_CHECKING:
     from toolkit.exchange.instance_files import InstanceFiles
@@ -44,11 +44,11 @@ class DatabaseExportAction:
     """Exports instances to tables; see `Action`.
 
     Attributes:
-        rows: writes rows into staging tables.
+        rows: reads files on the stores of a cluster, and writes their rows into staging tables.
         outputs: tells which instances runs read or write now.
     """
 
-    rows: Rows
+    rows: Callable[[str], Rows]
     outputs: OutputUse
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EXPORT
@@ -78,8 +78,7 @@ class DatabaseExportAction:
         except Stopped:
             raise
         except FeedctlError as error:
-            code = Unreachable.code if isinstance(error, Unavailable) else str(getattr(error, "code", "failed"))
-            return replace(blank, failed=Problem(code=code, message=str(error)))
+            return replace(blank, failed=Problem(code=code_of(error), message=str(error)))
 
     def _planned(self, blank: DatabaseExportPlan, work: RunContext) -> DatabaseExportPlan:
         target = blank.target
@@ -103,7 +102,7 @@ class DatabaseExportAction:
         if not files.parts and not target.export.allow_empty:
             raise no_rows(target)
         staging = beside.beside(target.key.staging_name(work.run_name))
-        columns = ExportColumns(target=target, table=table, dialect=beside.dialect, rows=self.rows)
+        columns = ExportColumns(target=target, table=table, dialect=beside.dialect, rows=self.rows(target.cluster))
         load, types = columns.load(files, staging)
         items = (*drops, _export(target, files, digest))
         detail = replace(detail, columns=types, load=load)
@@ -137,7 +136,7 @@ class DatabaseExportAction:
 
     def batches(self, plan: DatabaseExportPlan, work: RunContext) -> Sequence[Batch[DatabaseExportItem]]:
         """Return a batch that drops, if there is anything to drop, and one that exports."""
-        run = ExportWork(plan=plan, work=work, rows=self.rows)
+        run = ExportWork(plan=plan, work=work, rows=self.rows(plan.target.cluster))
         drops = sum(item.kind == DROP for item in plan.items)
         found: list[Batch[DatabaseExportItem]] = [DropBatch(run=run, positions=range(drops))] if drops else []
         if drops < len(plan.items):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,13 +17,16 @@ from toolkit.exchange.export_targets import ExportRefused, no_rows
 from toolkit.exchange.rows import StageRequest
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.staging import ExportRecord, Neighbours
+from toolkit.printable import on_one_line
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.exchange.export_targets import DatabaseExportItem, DatabaseExportPlan
     from toolkit.exchange.rows import Rows
-    from toolkit.jdbc.port import Session
+    from toolkit.jdbc.port import Session, Value
     from toolkit.jdbc.staging import StagedLoad
+
+_MOST_SHOWN = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +169,7 @@ class ExportBatch:
             raise ExportRefused(code="key_missing", why=why)
         duplicates = load.duplicates(session)
         if duplicates:
-            examples = "; ".join(f"{', '.join(map(str, key))}: {count} rows" for *key, count in duplicates)
+            examples = "; ".join(f"{_shown(key)}: {count} rows" for *key, count in duplicates)
             why = f"several rows of the instance have one key ({', '.join(load.key)}), for example {examples}"
             raise ExportRefused(code="duplicate_keys", why=f"{why}; correct the data, or update_key")
         outside = load.count_outside(session)
@@ -194,3 +197,8 @@ class ExportBatch:
             record = ExportRecord(digest=digest, run_id=self.run.work.run_name, rows=staged)
             self.run.beside.write_record(session, target.key, record)
         return merged
+
+
+def _shown(key: Sequence[Value]) -> str:
+    """Return the values of a key for a message."""
+    return ", ".join(on_one_line(str(each))[:_MOST_SHOWN] for each in key)

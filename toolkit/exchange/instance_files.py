@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 
+_PATTERN = re.compile(r"[{}\[\]*?\\]")
+
+
 class InputMissing(NotYet):
     """The instance is not there, or not complete."""
 
@@ -41,10 +45,10 @@ class InputMissing(NotYet):
         super().__init__(f"{feed} {instance} is not available on {cluster}; run again when it has come")
 
 
-class UnusablePartition(Failed):
-    """A partition whose files cannot be exported."""
+class UnusableFiles(Failed):
+    """Files that cannot be exported."""
 
-    code = "unusable_partition"
+    code = "unusable_files"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +98,7 @@ class InstanceReader:
 
         Raises:
             InputMissing: it is not there, or lacks its flag.
-            UnusablePartition: a partition has another format.
+            UnusableFiles: a partition has another format, or a name is a pattern to Spark.
             StorageError, CatalogError: they cannot be listed.
         """
         if not data.instances_of(self.feed, self.cluster).is_ready(instant):
@@ -105,6 +109,10 @@ class InstanceReader:
         parts: list[FilesOfPart] = []
         for name, place, stored, constants in self._places(storage, instant, data):
             found = sorted(_files(data.stores(place), place))
+            pattern = next((uri for uri, _ in found if _PATTERN.search(uri)), None)
+            if pattern is not None:
+                message = f"{pattern}: Spark takes the name for a pattern that may stand for other files; rename it"
+                raise UnusableFiles(message)
             if found:
                 listed += [each._replace(name=f"{name}/{each.name}") for _, each in found]
                 parts.append(FilesOfPart(files=tuple(uri for uri, _ in found), format=stored, constants=constants))
@@ -141,7 +149,7 @@ def _format(about: str, storage: StorageDescriptor) -> DataFormat:
     found = next((each for each in (DataFormat.PARQUET, DataFormat.ORC) if each in reader), None)
     if found is None:
         message = f"{about} is read by {storage.input_format}; only Parquet and ORC partitions can be exported"
-        raise UnusablePartition(message)
+        raise UnusableFiles(message)
     return found
 
 

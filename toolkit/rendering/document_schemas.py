@@ -26,6 +26,8 @@ class DocumentName(StrEnum):
     """The same of exports, imports and replications of tables."""
     DB_IMPORT = "db_import"
     """The same of imports from databases."""
+    DB_EXPORT = "db_export"
+    """The same of exports to databases."""
     TABLE_DIFF = "table_diff"
     """`feedctl table diff --output json`."""
     VERIFY = "verify"

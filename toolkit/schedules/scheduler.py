@@ -113,6 +113,9 @@ class Scheduler:
             if kind in kinds:
                 what = "feeds whose source had nothing yet"
                 yield self._again(again, cluster, what, ("--all", "--target", cluster.name))
+        if ActionKind.DB_EXPORT in kinds:
+            what = "exports whose instance was not there yet"
+            yield self._again(ActionKind.DB_EXPORT_AGAIN, cluster, what, ("--all", "--cluster", cluster.name))
 
     def _again(self, kind: ActionKind, cluster: Cluster, what: str, options: tuple[str, ...]) -> ScheduledAction:
         return ScheduledAction(
@@ -172,6 +175,8 @@ class Scheduler:
             yield from self._import(feed, cluster)
             if feed.cluster(cluster.name).type is ClusterRole.TARGET:
                 yield self._replication(feed, cluster)
+            if feed.cluster(cluster.name).export is not None:
+                yield self._db_export(feed, cluster)
 
     def _of_feed(
         self, kind: ActionKind, feed: Feed, cluster: Cluster, timetable: Timetable, description: str
@@ -195,13 +200,9 @@ class Scheduler:
             yield _left_out(kind, feed.name, cluster, value.error(where=f"feed {feed.name}"))
             return
         spread = timedelta(minutes=crc32(f"{feed.name}@{cluster.name}".encode()) % _SPREAD_MINUTES)
-        yield self._of_feed(
-            kind,
-            feed,
-            cluster,
-            Timetable(start=_EPOCH + spread, frequency=cadence.frequency),
-            f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}",
-        )
+        timetable = Timetable(start=_EPOCH + spread, frequency=cadence.frequency)
+        description = f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}"
+        yield self._of_feed(kind, feed, cluster, timetable, description)
 
     def _ingest(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         ingest, kind = feed.cluster(cluster.name).ingest, ActionKind.INGEST
@@ -212,23 +213,18 @@ class Scheduler:
             reason = f"feed {feed.name} has no ingest.source; start it where its records are, with --stdin"
             yield UnscheduledAction(name=f"{kind}.{feed.name}", cluster=cluster.name, reason=reason)
             return
-        yield self._of_feed(
-            kind,
-            feed,
-            cluster,
-            _every(self.settings.ingest, 0),
-            f"commit new records of {feed.name} on {cluster.name}, {self.settings.ingest}",
-        )
+        description = f"commit new records of {feed.name} on {cluster.name}, {self.settings.ingest}"
+        yield self._of_feed(kind, feed, cluster, _every(self.settings.ingest, 0), description)
 
     def _compact(self, feed: Feed, cluster: Cluster) -> ScheduledAction:
-        kind = ActionKind.COMPACT
-        return self._of_feed(
-            kind,
-            feed,
-            cluster,
-            _every(self.settings.compact, 2),
-            f"close instances of {feed.name} on {cluster.name}, {self.settings.compact}",
-        )
+        description = f"close instances of {feed.name} on {cluster.name}, {self.settings.compact}"
+        return self._of_feed(ActionKind.COMPACT, feed, cluster, _every(self.settings.compact, 2), description)
+
+    def _db_export(self, feed: Feed, cluster: Cluster) -> ScheduledAction:
+        start = feed.cluster(cluster.name).validity.start
+        timetable = Timetable(start=start, frequency=feed.frequency, timezone=feed.timezone)
+        description = f"export {feed.name} of {cluster.name} to a database, {timetable}"
+        return self._of_feed(ActionKind.DB_EXPORT, feed, cluster, timetable, description)
 
     def _import(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction]:
         on, kind = feed.cluster(cluster.name), ActionKind.DB_IMPORT

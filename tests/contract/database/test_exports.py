@@ -11,9 +11,9 @@ from tests.databases.datasources import DataServer
 from tests.databases.export_repo import ALLOWINSERT, REPLACE, T1, T2, UPDATEONLY, ExportRepo, make_export_repo
 from toolkit.errors import InvalidInput
 from toolkit.exchange.rows import RowsFailed
-from toolkit.jdbc.errors import DatabaseUnreachable
+from toolkit.jdbc.errors import DatabaseUnreachable, PermissionRefused
 from toolkit.jdbc.port import Database
-from toolkit.jdbc.staging import ExportKey
+from toolkit.jdbc.staging import ExportKey, StagedLoad
 
 NEW = [(1, "2026-03-01", "new"), (3, "2026-03-01", None)]
 LEFT = [("1", "2026-03-01", "old"), ("2", "2026-03-02", "old")]
@@ -142,6 +142,17 @@ def test_an_instance_that_is_not_there_is_waited_for_and_exported_by_a_later_run
     assert shown(repo) == [*REPLACED, ("9", "2026-03-02", "next")]
 
 
+def test_an_old_instance_that_is_named_brings_no_others_with_it(repo: ExportRepo) -> None:
+    repo.write(ALLOWINSERT)
+    for day in range(1, 6):
+        repo.instance([(10 + day, "2026-03-01", "x")], key=f"2026-03-0{day}")
+    ids = []
+    for time, start in (("2026-03-03T00:00Z", None), (T2, T1), ("2026-03-05T00:00Z", None)):
+        assert repo.run(time, start=start) == 0
+        ids.append({int(row[0]) - 10 for row in repo.table()} - {-9, -8})
+    assert ids == [{3}, {1, 3}, {1, 3, 4, 5}]
+
+
 def test_an_instance_that_changes_while_it_is_read_is_not_merged(repo: ExportRepo) -> None:
     repo.write(ALLOWINSERT)
     repo.instance(NEW)
@@ -196,6 +207,32 @@ def test_a_commit_whose_answer_was_lost_is_settled_by_the_next_run(
     assert "of its 1 open items 1 had been finished" in repo.text
     assert "nothing to do" in repo.text
     assert shown(repo) == REPLACED
+    assert repo.tables() == {"orders", "feedctl_export"}
+
+
+def test_a_table_that_is_gone_fails_and_nothing_is_left(repo: ExportRepo) -> None:
+    repo.write(ALLOWINSERT)
+    repo.instance(NEW)
+    repo.data.run("DROP TABLE orders")
+    assert repo.run() == 1
+    (target,) = repo.document["instances"]
+    assert target["failure"]["code"] == "no_such_relation"
+    assert repo.tables() == set()
+
+
+def test_a_table_that_may_not_be_written_fails_and_stays_as_it_was(
+    repo: ExportRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write(ALLOWINSERT)
+    repo.instance(NEW)
+
+    def refused(*_: object) -> int:
+        raise PermissionRefused(about="datasource crm", detail="permission denied for table orders")
+
+    monkeypatch.setattr(StagedLoad, "merge", refused)
+    assert repo.run() == 1
+    assert "grant it to the datasource's user" in repo.text
+    assert repo.table() == LEFT
     assert repo.tables() == {"orders", "feedctl_export"}
 
 

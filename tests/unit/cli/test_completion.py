@@ -66,6 +66,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
             "entrypoint ",
             [
                 "compact",
+                "db_export",
                 "db_import",
                 "doctor",
                 "hive_export",
@@ -81,7 +82,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
                 "validate",
             ],
         ),
-        ("schema d", ["dataset", "datasource", "db_import", "defaults"]),
+        ("schema d", ["dataset", "datasource", "db_export", "db_import", "defaults"]),
     ],
 )
 def test_what_stands_in_the_config_repo_and_what_feedctl_has_is_offered(

@@ -56,13 +56,13 @@ WORK = {
     vocabulary.MergePolicy: {"snapshot", "append"},
     vocabulary.SchemaChangePolicy: {"fail", "add", "ignore"},
     vocabulary.ImportVerification: {"count", "none"},
+    vocabulary.LoadType: {"updateonly", "allowinsert", "replace"},
     trigger_vocabulary.PollBy: {"listing", "etag", "mtime", "digest", "flag"},
 }
 """What an action, the queue or the linter does, by its closed set."""
 
 WAIT = {
     vocabulary.DatasourceType: "datasources",
-    vocabulary.LoadType: "`clusters[].export`",
 }
 """Closed sets of what no entrypoint does, with the words that the reference has for them."""
 

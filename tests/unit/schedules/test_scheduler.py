@@ -148,6 +148,18 @@ def test_a_feed_that_reads_standard_input_alone_is_left_out_with_the_reason() ->
     assert ActionKind.INGEST not in {each.kind for each in schedule.actions}
 
 
+def test_an_export_to_a_database_starts_with_its_feed_and_is_looked_at_again() -> None:
+    export = "export: {target: {name: crm, table_name: orders, load: {type: allowinsert}}}"
+    crm = 'kind: datasource\nname: crm\ntype: postgres\ninterfaces: {write: {endpoint: "jdbc:postgresql://db/crm"}}\n'
+    exported = REPLICATED.replace("delay: minutes(10)", export, 1).replace("type: source, ", "", 1)
+    texts = {"datasources/crm.yaml": crm, "feeds/orders.yaml": exported.replace(exported.splitlines()[-1], "")}
+    schedule = scheduled(texts)
+    action = the(schedule, ActionKind.DB_EXPORT)
+    assert action.command[1:6] == ("/opt/entrypoints/db_export.py", "--feed", "orders", "--cluster", "primary")
+    assert str(action.timetable.frequency) == "hours(1)"
+    assert the(schedule, ActionKind.DB_EXPORT_AGAIN).command[2:5] == ("--all", "--cluster", "primary")
+
+
 def test_retention_has_its_cadence_and_a_minute_of_its_own() -> None:
     retention = the(scheduled(), ActionKind.RETENTION)
     assert str(retention.timetable.frequency) == "days(1)"
