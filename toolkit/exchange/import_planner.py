@@ -61,7 +61,7 @@ class RowImportPlanner:
             StorageError, CatalogError: its place cannot be looked at.
         """
         place = self.place(self.target.instant)
-        was_there = self._require_own(place)
+        is_update = self._require_own(place) and self.marks.own is not None  # else no run has announced it
         with self.database.snapshot() as snapshot:
             described = snapshot.describe(parse_table_name(self.target.settings.source.table_name))
             notes: list[str] = []
@@ -93,7 +93,7 @@ class RowImportPlanner:
             )
             types = {each.name: str(each) for each in described.columns if each.name in item.columns}
             detail = ImportDetail(
-                types=types, splits=splits, place=place, estimate=snapshot.estimate(rows), is_there=was_there
+                types=types, splits=splits, place=place, estimate=snapshot.estimate(rows), is_there=is_update
             )
         return replace(blank, items=(item,), detail=detail, notes=(*blank.notes, *notes))
 

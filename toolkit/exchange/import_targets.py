@@ -220,7 +220,7 @@ class ImportDetail:
         splits: conditions of the connections.
         place: of the instance; None: it is not known yet.
         estimate: number of rows, as the database estimates it; None: it does not.
-        is_there: something is at its place, which is replaced.
+        is_there: an earlier run has imported and announced it, and it is replaced.
         counters: filled while it is worked on: ``TIMETAKEN`` (milliseconds), ``ROWS``, ``COPY`` (files) and
             ``BYTESCOPIED``.
     """

@@ -212,6 +212,7 @@ def test_data_of_others_is_replaced_only_when_it_is_named(tmp_path: Path) -> Non
     assert (result.exit_code, site.names("2026-03-03")) == (ExitCode.FAILED, ["theirs"])
     assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
     assert site.names("2026-03-03") == FILES
+    assert site.ledger("select kind from event") == [("available",)]  # nobody has heard of it before
 
 
 @pytest.mark.parametrize(
