@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -74,6 +75,7 @@ class SparkRows(Rows):
     """
 
     def __init__(self, hadoop_conf: Mapping[str, str] | None = None) -> None:
+        logging.getLogger("py4j").setLevel(logging.INFO)  # at DEBUG it logs each call with its arguments
         self._hadoop_conf = dict(hadoop_conf or {})
         self._session: SparkSession | None = None
         self._jars: set[str] = set()
