@@ -79,11 +79,11 @@ def test_a_password_is_in_nothing_that_spark_writes(
             lines, directories = _processes(directories)
             assert _MARK not in lines
             time.sleep(0.2)
-    said = (tmp_path / "stdout").read_text()
+    printed = (tmp_path / "stdout").read_text()
     assert driver.returncode == 0, (tmp_path / "stderr").read_text()[-3000:]
-    assert "read WrittenRows(rows=2000" in said
-    assert "staged 2000" in said
-    failures = [line.split()[1] for line in said.splitlines() if line.startswith("failed")]
+    assert "read WrittenRows(rows=2000" in printed
+    assert "staged 2000" in printed
+    failures = [line.split()[1] for line in printed.splitlines() if line.startswith("failed")]
     assert failures == ["DatabaseError", "NoSuchField", "LoginRefused", "ConstraintViolated"]
     written = [each for each in (tmp_path / "events").rglob("*") if each.is_file()]
     executors = [each for place in directories for each in Path(place).glob("std*")]
