@@ -53,11 +53,13 @@ class Archived(NamedTuple):
 
     Attributes:
         copied: so many files were copied now; the others were there, and are the same by their bytes.
+        require_unchanged: compares the instance once more with what was archived; raises `SourceChanged`.
     """
 
     files: int
     bytes: int
     copied: int
+    require_unchanged: Callable[[], None]
 
     def __str__(self) -> str:
         files = "1 file" if self.files == 1 else f"{self.files} files"
@@ -139,7 +141,8 @@ class Archiver:
         self._require_no_object(publication.source, wanted)  # it may have come meanwhile
         files = [entry for entry in wanted.values() if entry.kind is FileKind.FILE]
         copied = sum(entry.kind is FileKind.FILE for entry in missing.values())
-        return Archived(len(files), sum(entry.size for entry in files), copied)
+        again = partial(publication.require_unchanged, wanted)
+        return Archived(len(files), sum(entry.size for entry in files), copied, again)
 
     def _require_same(self, publication: Publication, wanted: Tree, present: Tree) -> None:
         """Compare the files on both sides by their bytes, since the original is going to be removed."""

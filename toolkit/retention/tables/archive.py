@@ -25,6 +25,7 @@ from toolkit.ledger.vocabulary import ItemState
 from toolkit.retention.archive import MOST_VERSIONS, Archiver, version_of
 from toolkit.retention.targets import ArchiveTarget
 from toolkit.storage import NotFound, StorageError
+from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import Partition, Table
     from toolkit.el import CanonicalPath
     from toolkit.ledger.runs.items import Item
+    from toolkit.retention.archive import Archived
     from toolkit.retention.plan import PlanItem
     from toolkit.retention.targets import FeedTable, FeedTarget
 
@@ -54,10 +56,12 @@ class ArchivedPartitions:
     Attributes:
         stay: results of those that are not in the archive, by position: the metastore keeps them.
         audit: what was copied, or found there and compared.
+        archived: what the archive has of those that were copied, by position; None: there was no data.
     """
 
     stay: dict[int, ItemResult[PlanItem]] = field(default_factory=dict)
     audit: list[tuple[NewItem, SettledItem]] = field(default_factory=list)
+    archived: dict[int, Archived | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +97,7 @@ class PartitionArchive:
             done = self._attempted(partial(self._describe, export, table, definitions))
             if isinstance(done, FailedAttempt):
                 outcome.stay.update({at: _not_archived(present[at], done) for at in positions})
+        self._compare_again(present, outcome)
         return outcome
 
     def _copy(self, partitions: Mapping[int, PlanItem], outcome: ArchivedPartitions) -> None:
@@ -107,6 +112,7 @@ class PartitionArchive:
                 outcome.stay[at] = _not_archived(item, done)
                 return
             archived, place = done
+            outcome.archived[at] = archived
             kind = f"archive:{item.location}"
             begun = NewItem(position=at, kind=kind, path=str(place), instance_key=item.instance_key)
             how_much = "it has no data" if archived is None else str(archived)
@@ -114,6 +120,24 @@ class PartitionArchive:
 
         if partitions:
             self.work.pool(next(iter(partitions.values())).base).run_all(copy, list(partitions))
+
+    def _compare_again(self, partitions: Mapping[int, PlanItem], outcome: ArchivedPartitions) -> None:
+        """Keep partitions that were written to while others were copied, which may take hours."""
+
+        def compare(at: int) -> None:
+            item, archived = partitions[at], outcome.archived[at]
+            require = partial(self._require_absent, item.path) if archived is None else archived.require_unchanged
+            done = self._attempted(require)
+            if isinstance(done, FailedAttempt):
+                outcome.stay[at] = _not_archived(item, done)
+
+        copied = [at for at in outcome.archived if at not in outcome.stay]
+        if copied:
+            self.work.pool(partitions[copied[0]].base).run_all(compare, copied)
+
+    def _require_absent(self, path: CanonicalPath) -> None:
+        if is_there(self.work.stores(path), path):
+            raise SourceChanged(path=path, detail="it had no data when it was archived, and has some now")
 
     def _attempted(self, effect: Callable[[], _R]) -> _R | FailedAttempt:
         return attempted(self.work, effect, failures=(StorageError,))
