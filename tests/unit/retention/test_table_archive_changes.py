@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.retention.test_table_archive import FILES, ArchivedTable
+from tests.unit.retention.test_table_archive import FILES, NAME, ArchivedTable, _left
 from toolkit.catalog.export_metadata import METADATA
 from toolkit.el import CanonicalPath
 from toolkit.storage import LocalFileSystem
@@ -53,3 +53,18 @@ def test_data_that_come_to_a_partition_without_any_are_not_lost(site: ArchivedTa
     (message,) = site.run(Written(write))
     assert "it had no data when it was archived" in message
     assert (site.names, (place / "part-0").read_text()) == (["ds=2026-03-01/region=us"], "late")
+
+
+def test_a_row_of_the_ledger_does_not_prove_that_data_are_in_the_archive(site: ArchivedTable) -> None:
+    place = site.add("01", "us")
+    kept = site.add("02", "us")
+    items = [(item.uri, item.kind) for item in site.plan().items if item.instance_key == "2026-03-01T00:00Z"]
+    left = tuple(_left(position, uri, kind) for position, (uri, kind) in enumerate(items))
+    site.metastore.drop_partitions(NAME, ["ds=2026-03-01/region=us"])
+    assert site.run(left=left) == []
+    assert (site.names, kept.exists()) == ([], False)
+    assert {each.name: each.read_text() for each in place.iterdir()} == FILES
+    archived = site.root / "archive/2026/03/01/ds=2026-03-01/region=us"
+    archived.mkdir(parents=True)
+    assert site.run(left=left) == []
+    assert not place.exists()

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from toolkit.catalog.partition_name import split_name
 from toolkit.planning.retention import KeepReason, Kept, keep_last_from, kept_by
+from toolkit.retention.delete import is_present
 from toolkit.retention.tables.planner import PartitionScan
 from toolkit.storage import DATA_PREFIX
+from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.planning.retention import Candidate
     from toolkit.retention.targets import FeedTable, FeedTarget
+    from toolkit.storage import FileSystem
 
 _CHANGED = "transient_lastDdlTime"
 """Hive's parameter of a table; partitions that come and go leave it alone."""
@@ -33,6 +36,7 @@ class GonePartitions:
     """Retention's answer about partitions of a table that are gone.
 
     Attributes:
+        stores: the store that a path is on.
         base: the table's own directory.
         present: asks for the names of the partitions that the table has now.
         gone: names that ledger rows have.
@@ -40,6 +44,7 @@ class GonePartitions:
 
     target: FeedTarget
     table: FeedTable
+    stores: Callable[[CanonicalPath], FileSystem]
     base: CanonicalPath
     present: Callable[[], Iterable[str]]
     gone: Iterable[str]
@@ -58,6 +63,10 @@ class GonePartitions:
             kept = self._kept(name)
             if kept is not None:
                 return f"the feed's retention keeps {name} now ({kept.reason})"
+            export = self.target.export_of(name)
+            # A row that says that the partition was dropped does not prove that its data were archived before.
+            if export is not None and not is_present(self.stores(export), below(export, name)):
+                return f"the feed is archived, and {export} has nothing of {name}"
         return ""
 
     def _kept(self, name: str) -> Kept | None:

@@ -271,6 +271,7 @@ class TableRecovery:
         return GonePartitions(
             target=self.plan.target,
             table=self.table,
+            stores=self.work.stores,
             base=self.base,
             present=lambda: metastore.partition_names(self.table.name),
             gone=list(names),
