@@ -30,8 +30,7 @@ _ACTIONS = "The actions that exist today are: {}. What only other actions would 
 _REFUSED = """
 Lint has an error for each ([not-implemented](rules.md#not-implemented)), and no message suggests them. The action
 concerned refuses them with exit code 2; a feed that nobody named (`--all`, `--group`, `--tag`) is skipped with the
-reason, which alone is no failure, and `feedctl status` leaves it out. A stage's `queue` and `priority`, which only
-the start of a run can choose, refuse nothing.
+reason, which alone is no failure, and `feedctl status` leaves it out.
 """
 _WAITING = """
 These are checked, shown, and read by no action that exists, so that nothing happens for them: datasources and `acl`.

@@ -95,7 +95,6 @@ BAD_FILES = [
     pytest.param("clusters/primary.yaml", CLUSTER.format(name="other", data="/x"), "primary", id="other name"),
     pytest.param("holds.yaml", "holds: [{feed: clik, reason: audit}]", "clik", id="hold of an unknown feed"),
     pytest.param("repo.yaml", "max_delete: {instances: many}", "repo.yaml:1", id="limit of another type"),
-    pytest.param("repo.yaml", "first_run: plan", "first_run: plan", id="first run"),
     pytest.param("repo.yaml", "max_delete: {bytes: 5 GB}", "repo.yaml:1", id="limit in bytes"),
     pytest.param("repo.yaml", "max_age: days(1)", "days(1)", id="snapshot of unknown age"),
 ]

@@ -12,6 +12,7 @@ from toolkit.bootstrap.catalogs import open_catalog
 from toolkit.bootstrap.ingested_data import data_access, ingested_instances
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.owner import act_as_owner
+from toolkit.entities import FirstRun
 from toolkit.entities.not_implemented import Area
 from toolkit.errors import InvalidInput
 from toolkit.planning.delete_limits import DeleteLimits
@@ -89,6 +90,7 @@ def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]
         place_of=partial(place_of, repository),
         hold_seen=None if options.dry_run else context.holds.note_file,
         executors_above=repository.settings.executors_above,
+        asks_first=repository.settings.first_run is FirstRun.PLAN,
     )
     content: MessageContent[FeedTarget] = MessageContent.of_feed("DELETE", message_path)
     return Wired(action=action, targets=targets, content=content)

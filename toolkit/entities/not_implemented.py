@@ -10,10 +10,10 @@ from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
-from toolkit.entities.retention import Lifecycle, Retention
+from toolkit.entities.retention import Retention
 from toolkit.entities.structure import Entity
 from toolkit.entities.values import property_text
-from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction, FirstRun
+from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
@@ -21,7 +21,6 @@ from toolkit.errors import NotImplementedYet
 _ANOTHER_ENGINE = "use spark_submit, spark_sql or command"
 
 WITHOUT_ACTION: Mapping[StrEnum, str] = {
-    FirstRun.PLAN: "use first_run: apply, and --dry-run for the first run",
     Engine.OOZIE: _ANOTHER_ENGINE,
     Engine.PIG: _ANOTHER_ENGINE,
     Engine.HIVE: _ANOTHER_ENGINE,
@@ -69,8 +68,6 @@ class Area(StrEnum):
     """Import from a datasource."""
     EXPORT = "export"
     """Export to a datasource."""
-    SUBMISSION = "submission"
-    """Place and schedule of a run of an action."""
 
     @property
     def consequence(self) -> str:
@@ -134,18 +131,14 @@ def not_evictable(feed: Feed, cluster: Cluster) -> tuple[NotImplementedValue, ..
 
 def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
     if isinstance(subject, Feed):
-        yield from _stage(subject.lifecycle, ("lifecycle",))
         yield from _copies(subject)
         yield from _repeats(subject)
         for index, each in enumerate(subject.clusters):
             yield from _feed_cluster(subject, each, ("clusters", index))
-            yield from _stage(each.lifecycle, ("clusters", index, "lifecycle"))
     elif isinstance(subject, Cluster):
         yield from _store(subject.default_fs, ("interfaces", "write", "endpoint"), subject.name)
     elif isinstance(subject, Process):
         yield from _workflow(subject.workflow)
-    elif isinstance(subject, RepoSettings):
-        yield from _word(Area.RETENTION, ("first_run",), "first_run", subject.first_run)
 
 
 def _copies(feed: Feed) -> Iterator[NotImplementedValue]:
@@ -175,19 +168,6 @@ def _repeats(feed: Feed) -> Iterator[NotImplementedValue]:
 def _feed_cluster(feed: Feed, feed_cluster: FeedCluster, pointer: Pointer) -> Iterator[NotImplementedValue]:
     if feed_cluster.retention is not None:
         yield from _retention(feed, feed_cluster, feed_cluster.retention, (*pointer, "retention"))
-
-
-def _stage(lifecycle: Lifecycle | None, pointer: Pointer) -> Iterator[NotImplementedValue]:
-    """Yield the settings that only spark-submit can give; retention works without, so it refuses nothing."""
-    stage = None if lifecycle is None else lifecycle.retention_stage
-    for key, value in (("queue", stage.queue), ("priority", stage.priority)) if stage else ():
-        if value is not None:
-            yield NotImplementedValue(
-                area=Area.SUBMISSION,
-                pointer=(*pointer, "retention_stage", key),
-                value=f"{key}: {value}",
-                instead="give it to spark-submit (--queue, --conf) and remove it here",
-            )
 
 
 def _retention(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from toolkit.el import Frequency
 from toolkit.entities.locations import Locations
 from toolkit.entities.values import Properties
-from toolkit.entities.vocabulary import ExpiryAction, ProtectionName, RetentionPolicy, RetentionType
+from toolkit.entities.vocabulary import YARN_PRIORITIES, ExpiryAction, ProtectionName, RetentionPolicy, RetentionType
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,8 +92,8 @@ class RetentionStage:
 
     Attributes:
         frequency: how often; absent: max(hours(6), the feed's frequency), but at least daily.
-        queue: scheduler queue of the run.
-        priority: priority of the run.
+        queue: queue of YARN that an exported schedule starts the run in.
+        priority: that an exported schedule starts the run with on YARN; a word of `YARN_PRIORITIES`, or a number.
         properties: of the policy; `retention.policy.agebaseddelete.limit` must agree with the retention limit.
     """
 
@@ -102,6 +102,13 @@ class RetentionStage:
     queue: str | None = None
     priority: str | None = None
     properties: Properties = field(default_factory=dict)
+
+    @property
+    def spark_options(self) -> tuple[str, ...]:
+        """Options of spark-submit for the queue and the priority; no text of them is an option of its own."""
+        priority = YARN_PRIORITIES.get(self.priority or "", self.priority)
+        conf = {"spark.yarn.queue": self.queue, "spark.yarn.priority": priority}
+        return tuple(word for name, value in conf.items() if value for word in ("--conf", f"{name}={value}"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

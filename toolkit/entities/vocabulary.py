@@ -307,3 +307,7 @@ class ExpectationSeverity(StrEnum):
     """It is reported, and never blocks."""
     INFO = "info"
     """The same as `warning`."""
+
+
+YARN_PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_LOW": "1"}
+"""Priorities of Hadoop's MapReduce, as numbers of YARN."""

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from toolkit.entities import Cluster, SparkAttributes, SparkSessionUse, Workflow
+from toolkit.entities.vocabulary import YARN_PRIORITIES
 from toolkit.errors import InvalidInput
 from toolkit.java import warn_of_missing_java
 from toolkit.planning.step_settings import AWAITED, Unawaited, unawaited
@@ -36,9 +37,6 @@ APPLICATION = (
 """Reports of YARN's client, a standalone master and `sql_runner`; a number elsewhere may be another's."""
 
 _STATE = re.compile(r"State of driver (driver-\d+-\d+) is ([A-Z]+)")
-
-_PRIORITIES = {"VERY_HIGH": "5", "HIGH": "4", "NORMAL": "3", "LOW": "2", "VERY_LOW": "1"}
-"""Priorities of Hadoop's MapReduce, as numbers of YARN."""
 
 _KILL_SECONDS = 60.0
 _TAGS, _DEPLOY_MODE = "spark.yarn.tags", "spark.submit.deployMode"
@@ -255,7 +253,7 @@ def _of_instance(call: StepCall) -> dict[str, str]:
     conf: dict[str, str] = {}
     if queue := call.properties.get("queueName"):
         conf["spark.yarn.queue"] = queue
-    if priority := _PRIORITIES.get(call.properties.get("jobPriority", "")):
+    if priority := YARN_PRIORITIES.get(call.properties.get("jobPriority", "")):
         conf["spark.yarn.priority"] = priority
     if found := providers(call):
         conf["spark.hadoop.hadoop.security.credential.provider.path"] = ",".join(found)

@@ -12,7 +12,7 @@ from toolkit.actions.action import ExceededLimit, Recovery, RunContext
 from toolkit.actions.hold_watch import HoldWatch, NewHolds, NoNewHolds
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
-from toolkit.retention.batches import EvictionBatch
+from toolkit.retention.first_eviction import FirstEviction, approving, is_first
 from toolkit.retention.path_retention import PathRetention
 from toolkit.retention.plan import part_of
 from toolkit.retention.planner import RetentionPlanner, TooMuchOfFeed, TooMuchToDelete, blank_plan
@@ -20,10 +20,11 @@ from toolkit.retention.tables.iceberg_retention import IcebergRetention
 from toolkit.retention.tables.retention import TableRetention
 
 if TYPE_CHECKING:
+    from toolkit.actions.action import Batch
     from toolkit.actions.hold_file import HoldFile
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.delete_limits import DeleteLimits, Excess
-    from toolkit.retention.plan import FeedPlan
+    from toolkit.retention.plan import FeedPlan, PlanItem
     from toolkit.retention.targets import FeedTarget
 
 NAME = "retention"
@@ -53,6 +54,8 @@ class RetentionAction:
         new_holds: that were added since the run read the holds.
         hold_seen: told of each feed and cluster that was looked at, with the hold file that is there; None: no call.
         place_of: where a key of a feed's retention on a cluster is written, as ``file:line``.
+        asks_first: the first eviction of a feed, and the first one after its paths or limit changed, is only planned
+            until a person approves its digest.
         executors_above: evictions of more instances than this, on a store without directories, go to executors.
     """
 
@@ -61,6 +64,7 @@ class RetentionAction:
     place_of: Callable[[FeedTarget, str], str] = lambda target, _: target.feed
     hold_seen: Callable[[str, str, HoldFile | None], None] | None = None
     executors_above: int = 0
+    asks_first: bool = False
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EVICTION
 
@@ -93,12 +97,12 @@ class RetentionAction:
         limited, excess = RetentionPlanner(storage=work.stores, check=work.guard.run.check).limited(plans, self.limits)
         return limited, None if excess is None else ExceededDeleteLimit(excess)
 
-    def target_limit(self, plan: FeedPlan, work: RunContext) -> ExceededDeleteLimit | None:
-        """Return the safety limit that a feed's plan exceeds, or None."""
+    def target_limit(self, plan: FeedPlan, work: RunContext) -> ExceededDeleteLimit | FirstEviction | None:
+        """Return the safety limit that a feed's plan exceeds, or that it has to be approved; or None."""
         planner, target = RetentionPlanner(storage=work.stores, check=work.guard.run.check), plan.target
         _, excess = planner.limited((plan,), target.max_delete)
         if excess is None:
-            return None
+            return FirstEviction(target) if self.asks_first and is_first(plan, work) else None
         return ExceededDeleteLimit(excess, target, self.place_of(target, excess.limit))
 
     def part(self, plan: FeedPlan, positions: frozenset[int]) -> FeedPlan:
@@ -109,9 +113,12 @@ class RetentionAction:
         """Recover unfinished items of any earlier eviction of the feed."""
         return self._retention(plan, work).recover(open_items)
 
-    def batches(self, plan: FeedPlan, work: RunContext) -> tuple[EvictionBatch, ...]:
-        """Return the batches of a plan in order."""
-        return self._retention(plan, work).batches()
+    def batches(self, plan: FeedPlan, work: RunContext) -> Sequence[Batch[PlanItem]]:
+        """Return the batches of a plan in order; a first eviction comes here only when it is approved."""
+        batches = self._retention(plan, work).batches()
+        if not (batches and self.asks_first and is_first(plan, work)):
+            return batches
+        return (approving(batches[0], plan, work), *batches[1:])
 
     def _retention(self, plan: FeedPlan, work: RunContext) -> PathRetention | TableRetention | IcebergRetention:
         """By the kind of the feed; a table that was not looked at has nothing to do, as a feed without paths has."""

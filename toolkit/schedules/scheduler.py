@@ -158,7 +158,7 @@ class Scheduler:
         place = ("--config-repo", self.settings.config_repo or "", "--env", self.environment)
         return (self.settings.feedctl, *words, *place)
 
-    def _submit(self, kind: ActionKind, options: Sequence[str]) -> tuple[str, ...]:
+    def _submit(self, kind: ActionKind, options: Sequence[str], conf: Sequence[str] = ()) -> tuple[str, ...]:
         own = self.settings
         script = f"{(own.entrypoints or '').rstrip('/')}/{kind.entrypoint}.py"
         place = ("--config-repo", own.config_repo or "", "--env", self.environment)
@@ -166,7 +166,7 @@ class Scheduler:
             return (own.python, script, *options, *place)
         master = () if own.master is None else ("--master", own.master)
         mode = () if own.deploy_mode is None else ("--deploy-mode", str(own.deploy_mode))
-        return (own.spark_submit, *master, *mode, *own.options, script, *options, *place)
+        return (own.spark_submit, *master, *mode, *own.options, *conf, script, *options, *place)
 
     def _of_feeds(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         for feed in self._feeds_on.get(cluster.name, ()):
@@ -179,7 +179,13 @@ class Scheduler:
                 yield self._db_export(feed, cluster)
 
     def _of_feed(
-        self, kind: ActionKind, feed: Feed, cluster: Cluster, timetable: Timetable, description: str
+        self,
+        kind: ActionKind,
+        feed: Feed,
+        cluster: Cluster,
+        timetable: Timetable,
+        description: str,
+        conf: tuple[str, ...] = (),
     ) -> ScheduledAction:
         return ScheduledAction(
             kind=kind,
@@ -187,7 +193,7 @@ class Scheduler:
             cluster=cluster.name,
             domain=self._domains.get(feed.name, ""),
             timetable=timetable,
-            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name)),
+            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name), conf),
             description=description,
         )
 
@@ -202,7 +208,9 @@ class Scheduler:
         spread = timedelta(minutes=crc32(f"{feed.name}@{cluster.name}".encode()) % _SPREAD_MINUTES)
         timetable = Timetable(start=_EPOCH + spread, frequency=cadence.frequency)
         description = f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}"
-        yield self._of_feed(kind, feed, cluster, timetable, description)
+        lifecycle = feed.lifecycle_on(cluster.name)
+        conf = () if lifecycle is None else lifecycle.retention_stage.spark_options
+        yield self._of_feed(kind, feed, cluster, timetable, description, conf)
 
     def _ingest(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         ingest, kind = feed.cluster(cluster.name).ingest, ActionKind.INGEST

@@ -12,7 +12,7 @@ from tests.unit.config_source.checkouts import checkout, git, write
 from tests.unit.linter.repos import standard_texts
 
 BROKEN = {"feeds/clicks.yaml": standard_texts()["feeds/clicks.yaml"].replace("hours(6)", "houres(6)")}
-PLAN = {"repo.yaml": "name: web\nfirst_run: plan\n"}
+AUDIT = {"repo.yaml": 'name: web\naudit_file: "${env:HOME}/audit.jsonl"\n'}
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_a_finding_exits_with_1_and_shows_its_line(feedctl: Feedctl, standard: P
 
 
 def test_two_runs_print_the_same(feedctl: Feedctl, standard: Path) -> None:
-    write(standard, {**BROKEN, **PLAN})
+    write(standard, {**BROKEN, **AUDIT})
     for form in ("text", "json", "sarif", "github"):
         first, second = (feedctl("lint", "--repo", str(standard), "--format", form) for _ in range(2))
         assert first.out
@@ -49,9 +49,9 @@ def test_two_runs_print_the_same(feedctl: Feedctl, standard: Path) -> None:
 
 
 def test_rules_are_selected_and_ignored_by_name_and_glob(feedctl: Feedctl, standard: Path) -> None:
-    write(standard, {**BROKEN, **PLAN})
-    assert found(feedctl, standard, "--select", "not-*, tab") == ["repo.yaml:not-implemented"]
-    assert found(feedctl, standard, "--select", "bad-*", "--select", "not-*", "--ignore", "not-implemented") == [
+    write(standard, {**BROKEN, **AUDIT})
+    assert found(feedctl, standard, "--select", "audit-*, tab") == ["repo.yaml:audit-file-outside"]
+    assert found(feedctl, standard, "--select", "bad-*", "--select", "audit-*", "--ignore", "audit-file-outside") == [
         "feeds/clicks.yaml:bad-frequency"
     ]
 
@@ -78,11 +78,11 @@ def test_wrong_usage_exits_with_2(feedctl: Feedctl, standard: Path, arguments: l
 
 
 def test_a_baseline_is_written_and_then_accepts_what_it_knows(feedctl: Feedctl, standard: Path, tmp_path: Path) -> None:
-    write(standard, PLAN)
+    write(standard, AUDIT)
     file = tmp_path / "baseline.json"
     written = feedctl("lint", "--repo", str(standard), "--baseline", str(file), "--write-baseline")
     assert (written.code, written.out.split(" (")[0]) == (0, "no findings, 1 in the baseline")
-    assert [each["rule"] for each in json.loads(file.read_text())["findings"]] == ["not-implemented"]
+    assert [each["rule"] for each in json.loads(file.read_text())["findings"]] == ["audit-file-outside"]
     assert feedctl("lint", "--repo", str(standard), "--baseline", str(file)).code == 0
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["baseline.json"]
     assert feedctl("lint", "--repo", str(standard)).code == 1
@@ -98,18 +98,18 @@ def test_a_baseline_that_cannot_be_written_is_a_failure(feedctl: Feedctl, standa
 def test_paths_are_meant_from_the_working_directory_or_from_the_repo(
     feedctl: Feedctl, standard: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(standard, {**BROKEN, **PLAN})
+    write(standard, {**BROKEN, **AUDIT})
     only = ["feeds/clicks.yaml:bad-frequency"]
     assert found(feedctl, standard, "feeds") == only
     assert found(feedctl, standard, str(standard / "feeds" / "clicks.yaml")) == only
     monkeypatch.chdir(standard / "feeds")
     assert found(feedctl, standard, "clicks.yaml") == only
     assert found(feedctl, standard, ".") == only
-    assert found(feedctl, standard, "..", "clicks.yaml") == [*only, "repo.yaml:not-implemented"]
+    assert found(feedctl, standard, "..", "clicks.yaml") == [*only, "repo.yaml:audit-file-outside"]
 
 
 def test_a_lint_of_some_files_ends_with_what_the_others_have(feedctl: Feedctl, standard: Path) -> None:
-    write(standard, {**BROKEN, **PLAN})
+    write(standard, {**BROKEN, **AUDIT})
     ran = feedctl("lint", "--repo", str(standard), "clusters")
     assert (ran.code, ran.out.startswith("no findings (")) == (0, True)
     assert ran.out.endswith("); 2 errors in other files\n")
@@ -119,9 +119,9 @@ def test_a_lint_of_some_files_ends_with_what_the_others_have(feedctl: Feedctl, s
 
 
 def test_changed_files_come_first_and_those_elsewhere_do_not_matter(feedctl: Feedctl, standard: Path) -> None:
-    write(standard, {**BROKEN, **PLAN})
+    write(standard, {**BROKEN, **AUDIT})
     assert found(feedctl, standard, "--changed-first", "repo.yaml", "../README.md") == [
-        "repo.yaml:not-implemented",
+        "repo.yaml:audit-file-outside",
         "feeds/clicks.yaml:bad-frequency",
     ]
 
@@ -129,7 +129,7 @@ def test_changed_files_come_first_and_those_elsewhere_do_not_matter(feedctl: Fee
 def test_a_repo_in_a_folder_of_a_checkout_has_paths_from_its_top_for_github(
     feedctl: Feedctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = {f"config/{name}": text for name, text in {**standard_texts(), **PLAN}.items()}
+    texts = {f"config/{name}": text for name, text in {**standard_texts(), **AUDIT}.items()}
     top = checkout(tmp_path / "repo", texts)
     place = "file=config/repo.yaml,line=2"
     assert place in feedctl("lint", "--repo", str(top / "config"), "--format", "github").out
@@ -141,7 +141,7 @@ def test_a_repo_in_a_folder_of_a_checkout_has_paths_from_its_top_for_github(
 def test_the_time_is_that_of_the_commit_unless_another_is_given(feedctl: Feedctl, standard: Path) -> None:
     git(standard, "commit", "--allow-empty", "--message=later", at="2026-05-04T03:02:01+00:00")
     assert feedctl("lint", "--repo", str(standard), "--format", "json").document["time"] == "2026-05-04T03:02Z"
-    write(standard, PLAN)
+    write(standard, AUDIT)
     assert feedctl("lint", "--repo", str(standard), "--format", "json").document["time"] == "2026-05-04T03:02Z"
     given = feedctl("lint", "--repo", str(standard), "--format", "json", "--time", "2026-07-01T00:00Z")
     assert given.document["time"] == "2026-07-01T00:00Z"
@@ -166,12 +166,12 @@ def test_the_environments_of_a_repo_are_checked_one_or_all(feedctl: Feedctl, sta
         {
             "repo.yaml": "environments: [dev, prod]\ndefault_environment: dev\n",
             "environments/dev.yaml": "description: local\n",
-            "environments/prod.yaml": "repo: {first_run: plan}\n",
+            "environments/prod.yaml": 'repo: {audit_file: "${env:HOME}/audit.jsonl"}\n',
         },
     )
     assert found(feedctl, standard) == []
     for option in (["--env", "prod"], ["--all-envs"]):
-        assert found(feedctl, standard, *option) == ["environments/prod.yaml:not-implemented"]
+        assert found(feedctl, standard, *option) == ["environments/prod.yaml:audit-file-outside"]
 
 
 @pytest.mark.usefixtures("repo")

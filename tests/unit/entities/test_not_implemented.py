@@ -31,7 +31,7 @@ WORK = {
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
     vocabulary.ProtectionName: {"late_window", "unread_batches", "unreplicated", "unread_consumers"},
-    vocabulary.FirstRun: {"apply"},
+    vocabulary.FirstRun: {"apply", "plan"},
     vocabulary.DeployMode: {"client", "cluster"},
     vocabulary.Prepare: {"delete"},
     vocabulary.Order: {"FIFO", "LIFO", "LAST_ONLY"},

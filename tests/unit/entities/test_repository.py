@@ -110,13 +110,11 @@ def test_what_has_no_action_yet_is_refused_with_what_to_do_instead() -> None:
     assert str(error).startswith("feed clicks: storage viewfs://all is not implemented yet; name the store behind it")
 
 
-def test_falcon_engines_and_some_settings_have_no_action_yet() -> None:
+def test_falcon_engines_have_no_action_yet() -> None:
     process = repository({"processes/clicks_hourly.yaml": PROCESS.replace("spark_sql", "oozie")}).process(
         "clicks_hourly"
     )
     assert [each.value for each in not_implemented(process)] == ["engine: oozie"]
-    settings = repository({"repo.yaml": "first_run: plan\n"}).settings
-    assert [each.value for each in not_implemented(settings, Area.RETENTION)] == ["first_run: plan"]
 
 
 def test_usual_entities_need_nothing_that_is_missing() -> None:

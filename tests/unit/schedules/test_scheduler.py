@@ -180,6 +180,19 @@ def test_the_retention_stage_says_how_often() -> None:
     assert cron_times(retention.timetable, "UTC").hours == (0, 6, 12, 18)
 
 
+def test_the_retention_stage_says_in_which_queue_and_how_urgent() -> None:
+    for priority, number in (("LOW", "2"), ('"7"', "7")):
+        stage = f"lifecycle: {{retention_stage: {{queue: '--x y', priority: {priority}}}}}\nlocations:"
+        found = scheduled({"feeds/clicks.yaml": FEED.replace("locations:", stage, 1)})
+        conf = ("--conf", "spark.yarn.queue=--x y", "--conf", f"spark.yarn.priority={number}")
+        command = the(found, ActionKind.RETENTION).command
+        at = command.index("--conf")
+        assert command[at : at + 4] == conf
+        assert command[at + 4].endswith("/retention.py")
+        others = [each for each in found.actions if each.kind is not ActionKind.RETENTION]
+        assert not any("--conf" in each.command for each in others)
+
+
 def test_a_replication_has_the_delay_of_its_slowest_source_and_runs_at_the_target() -> None:
     other = "  - {name: third, type: source, partition: x, delay: hours(2), validity: VALID}\n"
     two = REPLICATED.replace("type: source,", "type: source, partition: y,") + other.replace(
