@@ -179,13 +179,7 @@ class Scheduler:
                 yield self._db_export(feed, cluster)
 
     def _of_feed(
-        self,
-        kind: ActionKind,
-        feed: Feed,
-        cluster: Cluster,
-        timetable: Timetable,
-        description: str,
-        conf: tuple[str, ...] = (),
+        self, kind: ActionKind, feed: Feed, cluster: Cluster, timetable: Timetable, description: str, *conf: str
     ) -> ScheduledAction:
         return ScheduledAction(
             kind=kind,
@@ -210,7 +204,7 @@ class Scheduler:
         description = f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}"
         lifecycle = feed.lifecycle_on(cluster.name)
         conf = () if lifecycle is None else lifecycle.retention_stage.spark_options
-        yield self._of_feed(kind, feed, cluster, timetable, description, conf)
+        yield self._of_feed(kind, feed, cluster, timetable, description, *conf)
 
     def _ingest(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         ingest, kind = feed.cluster(cluster.name).ingest, ActionKind.INGEST
