@@ -1,0 +1,214 @@
+"""Rows of a PostgreSQL table to files and back, against pandas, psycopg with CSV, and copying by psql, the floor.
+
+Each contender is a process of its own; they take turns. Whole process, and the transfer alone: for Spark without the
+start of its session. Goals: the transfer takes at most half of pandas' both ways, and at most 4 times the floor on
+import; the driver's Python stays below 300 MiB. `--rows 5000000` is the larger size.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.timing import timed
+from tests.databases.postgresql import PostgresServer, running_postgres
+from tests.testbed import java
+from tests.testbed.jars import JDBC
+from toolkit.entities.vocabulary import DatasourceType
+from toolkit.exchange.rows import ReadRequest, StageRequest, StoredFormat
+from toolkit.jdbc.port import JdbcAccess, RelationName
+
+CHUNK, CONNECTIONS = 50_000, 2
+OURS, PANDAS, LOOP, FLOOR = "feedctl", "pandas", "psycopg, CSV", "psql \\copy"
+AGAINST_PANDAS, AGAINST_FLOOR, MOST_MIB = 0.5, 4.0, 300
+COLUMNS = {
+    "id": "bigint",
+    "customer": "int",
+    "amount": "decimal(12,2)",
+    "note": "string",
+    "day": "date",
+    "at": "timestamp",
+}
+_TABLE = """
+CREATE TABLE t (id bigint PRIMARY KEY, customer int, amount numeric(12,2), note text, day date, at timestamptz);
+INSERT INTO t SELECT id, id % 1000, id / 7.0, 'note of row ' || id, date '2026-01-01' + (id % 365)::int,
+  timestamptz '2026-01-01 00:00+00' + id * interval '1 second' FROM generate_series(1, {rows}) AS id;
+ANALYZE t; CREATE TABLE s (LIKE t)"""
+
+
+def spark(url: str, folder: Path, *, is_import: bool) -> float:
+    """Move the rows as the actions do."""
+    from toolkit.exchange.spark_rows import SparkRows  # noqa: PLC0415 - others don't load Spark
+
+    access = JdbcAccess(
+        name="bench",
+        type=DatasourceType.POSTGRES,
+        url=f"jdbc:postgresql://{url.rpartition('@')[2]}",
+        driver_class="org.postgresql.Driver",
+        jars=(str(JDBC.fetched() / "postgresql-42.7.7.jar"),),
+        user=url.partition("//")[2].partition("@")[0].partition(":")[0],
+        properties={"reWriteBatchedInserts": "true", "stringtype": "unspecified"},
+    )
+    rows, stored = SparkRows(), StoredFormat()
+    list_of = ", ".join(COLUMNS)
+    halves = tuple(f"SELECT {list_of} FROM t WHERE id % {CONNECTIONS} = {part}" for part in range(CONNECTIONS))  # noqa: S608
+    read = ReadRequest(
+        access=access,
+        init_statement=None,
+        selects=halves,
+        columns=COLUMNS,
+        fetch_size=10_000,
+        stored=stored,
+        target=f"file://{folder}/spark",
+    )
+    (folder / "empty").mkdir(exist_ok=True)
+    rows.columns((f"file://{folder}/empty",), stored)  # the session starts
+    began = time.perf_counter()
+    if is_import:
+        rows.read(read)
+    else:
+        files = (read.target,)
+        table = RelationName(("s",))
+        stage = StageRequest(access=access, table=table, files=files, stored=stored, columns=COLUMNS, connections=2)
+        rows.stage(stage)
+    took = time.perf_counter() - began
+    rows.close()
+    return took
+
+
+def pandas(url: str, folder: Path, *, is_import: bool) -> float:
+    """Move the rows in chunks, as its documentation shows."""
+    pd = import_module("pandas")  # without types
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+    import sqlalchemy as sa  # noqa: PLC0415
+
+    engine = sa.create_engine(url)
+    file = folder / "pandas.parquet"
+    began = time.perf_counter()
+    with engine.connect().execution_options(stream_results=is_import) as connection:
+        if is_import:
+            writer = None
+            for chunk in pd.read_sql("SELECT * FROM t", connection, chunksize=CHUNK):
+                table = pa.Table.from_pandas(chunk, writer.schema if writer else None)
+                writer = writer or pq.ParquetWriter(file, table.schema)
+                writer.write_table(table)
+            if writer:
+                writer.close()
+        else:
+            for batch in pq.ParquetFile(file).iter_batches(CHUNK):
+                batch.to_pandas().to_sql(
+                    "s", connection, if_exists="append", index=False, method="multi", chunksize=1000
+                )
+            connection.commit()
+    return time.perf_counter() - began
+
+
+def loop(url: str, folder: Path, *, is_import: bool) -> float:
+    """Move the rows as Sqoop does: a connection a split, text files, batches of inserts."""
+    import psycopg  # noqa: PLC0415
+
+    plain = url.replace("+psycopg", "")
+
+    def part(number: int) -> None:
+        file = folder / f"loop-{number}.csv"
+        with psycopg.connect(plain) as connection, file.open("w" if is_import else "r", newline="") as lines:
+            if is_import:
+                with connection.cursor("rows") as cursor:
+                    cursor.itersize = 10_000
+                    cursor.execute(f"SELECT * FROM t WHERE id % {CONNECTIONS} = {number}".encode())  # noqa: S608
+                    csv.writer(lines).writerows(cursor)
+            else:
+                connection.cursor().executemany(b"INSERT INTO s VALUES (%s, %s, %s, %s, %s, %s)", csv.reader(lines))
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(part, range(CONNECTIONS)))
+    return time.perf_counter() - began
+
+
+def floor(url: str, folder: Path, *, is_import: bool) -> float:
+    """Move the rows by PostgreSQL's own client."""
+    what = f"\\copy t TO '{folder}/floor.csv' CSV" if is_import else f"\\copy s FROM '{folder}/floor.csv' CSV"
+    began = time.perf_counter()
+    subprocess.run(["psql", "-q", "-X", url.replace("+psycopg", ""), "-c", what], check=True)
+    return time.perf_counter() - began
+
+
+CONTENDERS: Mapping[str, Callable[..., float]] = {OURS: spark, PANDAS: pandas, LOOP: loop, FLOOR: floor}
+
+
+def measured(
+    server: PostgresServer, database: str, folder: Path, rows: int
+) -> dict[tuple[str, bool], dict[str, float]]:
+    """Return whole seconds, seconds of the transfer and MiB of Python's peak, by contender and direction."""
+    found = {}
+    psql = ["psql", "-q", "-X", server.url(database).replace("+psycopg", ""), "-Atc"]
+    for is_import in (True, False):
+        for name in CONTENDERS:
+            subprocess.run([*psql, "TRUNCATE s"], check=True)
+            child = [
+                "-m",
+                "benchmarks.bench_exchange",
+                "--child",
+                name,
+                "--url",
+                server.url(database),
+                "--to",
+                str(folder),
+            ]
+            direction = ["--import"] if is_import else []
+            environment = {**os.environ, **java.environment(), "SPARK_LOCAL_IP": "127.0.0.1"}
+            whole, output = timed([sys.executable, *child, *direction], environment)
+            found[name, is_import] = {"whole": whole, **json.loads(output.splitlines()[-1])}
+            if not is_import:
+                counted = subprocess.run([*psql, "SELECT count(*) FROM s"], check=True, capture_output=True, text=True)
+                assert int(counted.stdout) == rows, (name, counted.stdout)
+    return found
+
+
+def main() -> int:
+    """Print seconds and ratios; 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--child", choices=CONTENDERS, help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    parser.add_argument("--to", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--import", dest="is_import", action="store_true", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.child:
+        took = CONTENDERS[asked.child](asked.url, asked.to, is_import=asked.is_import)
+        print(json.dumps({"inside": took, "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+        return 0
+    with running_postgres() as server, tempfile.TemporaryDirectory() as folder:
+        server.create_database("bench")
+        psql = ["psql", "-q", "-X", server.url("bench").replace("+psycopg", "")]
+        subprocess.run([*psql, "-c", _TABLE.format(rows=asked.rows)], check=True)
+        found = measured(server, "bench", Path(folder), asked.rows)
+    missed = False
+    for is_import in (True, False):
+        print(f"{'import' if is_import else 'export'} of {asked.rows:,} rows, {CONNECTIONS} connections")
+        for name in CONTENDERS:
+            each = found[name, is_import]
+            seconds = f"whole {each['whole']:7.1f} s  transfer {each['inside']:7.1f} s"
+            print(f"{name:<14} {seconds}  Python {each['mib']:5.0f} MiB")
+        ours, peer, least = (found[name, is_import]["inside"] for name in (OURS, PANDAS, FLOOR))
+        print(f"transfer: {peer / ours:.1f} times as fast as pandas, {ours / least:.1f} times the floor")
+        missed |= ours > AGAINST_PANDAS * peer or (is_import and ours > AGAINST_FLOOR * least)
+        missed |= found[OURS, is_import]["mib"] > MOST_MIB
+    return int(missed)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
