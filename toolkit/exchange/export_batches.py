@@ -169,7 +169,7 @@ class ExportBatch:
             raise ExportRefused(code="key_missing", why=why)
         duplicates = load.duplicates(session)
         if duplicates:
-            examples = "; ".join(f"{_shown(key)}: {count} rows" for *key, count in duplicates)
+            examples = "; ".join(f"{_shown(key)}: {_shown([count])} rows" for *key, count in duplicates)
             why = f"several rows of the instance have one key ({', '.join(load.key)}), for example {examples}"
             raise ExportRefused(code="duplicate_keys", why=f"{why}; correct the data, or update_key")
         outside = load.count_outside(session)

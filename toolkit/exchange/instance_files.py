@@ -162,4 +162,4 @@ def _files(system: FileSystem, place: CanonicalPath) -> Iterator[tuple[str, List
                 yield f"{str(place).removesuffix('/')}/{entry.name}", file
     except WrongKind:
         status = system.status(place)
-        yield str(place), ListedFile(place.name, status.size, status.modified or EPOCH)
+        yield str(place), ListedFile(place.name, status.size, status.modified)
