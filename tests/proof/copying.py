@@ -229,7 +229,7 @@ def copy_feeds(
     own: CopyOptions, options: ActionOptions, clock: Clock, process: StopSignal, progress: Progress
 ) -> CopyResult:
     """A run, from the options to the result."""
-    return run_action(options, clock, process, progress, partial(_wired, own), Area.EXPORT)
+    return run_action(options, clock, process, progress, partial(_wired, own), Area.EXPORT, lambda it: it.pairs)
 
 
 def _wired(own: CopyOptions, context: ActionContext) -> Wired[CopyTarget, CopyItem, CopyDetail]:
