@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -73,6 +74,19 @@ def test_an_instance_stays_until_it_is_complete_at_the_target(runs: ProtectedRun
     runs.copy(*KEYS[:2])
     (runs.directory / "backup/counts" / runs.at("counts", KEYS[1]).name / "_SUCCESS").unlink()
     assert (runs.evict("--cluster", "primary"), runs.there) == (0, KEYS[1:3])
+
+
+def test_an_instance_that_was_written_again_stays_until_it_is_copied_again(runs: ProtectedRuns) -> None:
+    runs.protect("unreplicated")
+    runs.copied()
+    runs.copy(*KEYS[:3])
+    source = next(each for each in runs.at("counts", KEYS[1]).iterdir() if each.name != "_SUCCESS")
+    late = source.stat().st_mtime + 60
+    os.utime(source, (late, late))
+    assert (runs.evict("--cluster", "primary"), runs.there) == (0, [KEYS[1]])
+    shutil.rmtree(runs.directory / "backup/counts" / runs.at("counts", KEYS[1]).name)
+    runs.copy(KEYS[1])
+    assert (runs.evict("--cluster", "primary"), runs.there) == (0, [])
 
 
 def test_a_target_that_cannot_be_read_keeps_everything(runs: ProtectedRuns) -> None:

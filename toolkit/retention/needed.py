@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,14 @@ from toolkit.retention.protection import Needed, Protector, all_needed, protecto
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from toolkit.availability import DataAccess
+    from toolkit.availability import DataAccess, FeedInstances, FoundInstance
     from toolkit.entities import Cluster, Feed, Repository
     from toolkit.ledger.database import Ledger, Transaction
     from toolkit.planning.retention import RetentionClock
     from toolkit.retention.consumers import Reader
+
+_TIME_STEP = timedelta(seconds=2)
+"""Stores that keep the time of a copied file may round it by this much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +98,8 @@ class NeededInstances:
             yield from all_needed(f"the environment has no cluster {name}, where it may be missing")(due).items()
             return
         try:
-            there = frozenset(self._ready(route.target, due))
+            there = self._ready(route.target, due)
+            outdated = frozenset(self._outdated(route, there))
         except (*DATA_ERRORS, ElError, InvalidInput) as error:
             yield from all_needed(f"it is unknown whether {name} has it: {error}")(due).items()
             return
@@ -102,19 +107,32 @@ class NeededInstances:
         for instant in due:
             if instant not in there:
                 yield instant, f"it is not complete on {name}"
+            elif instant in outdated:
+                yield instant, f"it was written again after it was copied to {name}"
             elif format_instant(instant) in unfinished:
                 yield instant, f"a copy to {name} began and is not finished"
 
-    def _ready(self, target: Side, due: Sequence[datetime]) -> Iterable[datetime]:
-        """Yield the instances that readers may read at a target."""
-        reader = self.data.instances_of(target.feed, target.cluster)
+    def _ready(self, target: Side, due: Sequence[datetime]) -> Mapping[datetime, FoundInstance | None]:
+        """Return the instances that readers may read at a target, with what is there of path feeds."""
+        reader = self._reader(target)
         if isinstance(reader, PathInstances):
-            reader = replace(reader, place=target.cluster.place_for_reading)
-            if reader.flag:
-                yield from (each.instant for each in reader.look_at(due) if each.is_ready)
-                return
+            return {each.instant: each for each in reader.look_at(due) if each.is_ready}
         counted = reader.counted()
-        yield from (each for each in due if each in counted)
+        return {each: None for each in due if each in counted}
+
+    def _outdated(self, route: Route, there: Mapping[datetime, FoundInstance | None]) -> Iterator[datetime]:
+        """Yield the instances whose files are younger than their copies: a rerun or late data wrote them again."""
+        source = self._reader(route.source)
+        copied = {at: each.modified for at, each in there.items() if each is not None and each.modified is not None}
+        if isinstance(source, PathInstances):
+            for found in source.look_at(sorted(copied)):
+                if found.modified is not None and found.modified > copied[found.instant] + _TIME_STEP:
+                    yield found.instant
+
+    def _reader(self, side: Side) -> FeedInstances:
+        reader = self.data.instances_of(side.feed, side.cluster)
+        is_paths = isinstance(reader, PathInstances)
+        return replace(reader, place=side.cluster.place_for_reading) if is_paths else reader
 
     def _unfinished(self, route: Route) -> Collection[str]:
         """Return the keys of copies that are not finished; the ledger may only keep more than the target says."""
@@ -142,7 +160,13 @@ def _unread_of(
     tx: Transaction, readers: Sequence[Reader], feed: str, window: Sequence[datetime]
 ) -> Iterator[tuple[datetime, str]]:
     for reader in readers:
-        keys = {instant: reader.keys(feed, instant) for instant in window}
+        try:
+            keys = {instant: reader.keys(feed, instant) for instant in window}
+        except ElError as error:
+            yield from all_needed(f"it is unknown which instances of {reader.site.process.name} read it: {error}")(
+                window
+            ).items()
+            continue
         done = reader.succeeded(tx, [key for each in keys.values() for key in each])
         for instant, of_it in keys.items():
             missing = next((key for key in of_it if key not in done), None)
