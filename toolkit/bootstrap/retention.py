@@ -100,7 +100,7 @@ def resolver_of(context: ActionContext) -> RetentionResolver:
     """Return what resolves the feeds of a run of retention, or of a restore; from now on it may act as their owner."""
     repository, options = context.repository, context.options
     if repository.settings.act_as_owner:
-        act_as_owner(_evicted(context), context.variables)
+        act_as_owner(evicted_and_archives(context), context.variables)
     places, chosen = RealPlaces(), {feed.name: feed for feed, _ in context.pairs}
     feeds, clusters = nearby_feeds(repository, chosen.values(), places.of_all), tuple(repository.clusters.values())
     ledger = context.use.ledger
