@@ -131,8 +131,9 @@ class NeededInstances:
 
     def _reader(self, side: Side) -> FeedInstances:
         reader = self.data.instances_of(side.feed, side.cluster)
-        is_paths = isinstance(reader, PathInstances)
-        return replace(reader, place=side.cluster.place_for_reading) if is_paths else reader
+        if isinstance(reader, PathInstances):
+            return replace(reader, place=side.cluster.place_for_reading)
+        return reader
 
     def _unfinished(self, route: Route) -> Collection[str]:
         """Return the keys of copies that are not finished; the ledger may only keep more than the target says."""
