@@ -56,6 +56,8 @@ CLICKS = TableSpec(
 LINES = [f"{number},word{number}".encode() for number in range(100)]
 PROCESSES, CONNECTIONS, ROWS = (1, 2, 4, 8), 64, 200_000
 FILES, ROWS_OF_FILE = 100, 1_000
+RATE_GOAL, LATENCY_GOAL = 500, 0.3
+"""Transactions a second, and seconds of all but one commit in a hundred."""
 SERVER = multiprocessing.get_context("forkserver")
 FEED = """\
 kind: feed
@@ -136,9 +138,9 @@ def described(seconds: Sequence[float]) -> str:
     return f"p50 {median(seconds) * 1000:5.0f} ms  p99 {quantiles(seconds, n=100)[98] * 1000:5.0f} ms"
 
 
-def by_processes(make: Callable[[str], Bed], commits: int) -> None:
-    """Print commits a second of 1, 2, 4 and 8 processes, in all the same number of commits."""
-    alone = 0.0
+def by_processes(make: Callable[[str], Bed], commits: int) -> bool:
+    """Print commits a second of 1, 2, 4 and 8 processes, in all the same number; True: 8 are no slower than one."""
+    alone = rate = 0.0
     for count in PROCESSES:
         bed = make(f"processes{count}")
         with bed.connected():
@@ -151,39 +153,45 @@ def by_processes(make: Callable[[str], Bed], commits: int) -> None:
         rate = len(seconds) / wall
         alone = alone or rate
         print(f"{count} processes: {rate:6.1f} commits/s ({rate / alone:.2f} of one)  {described(seconds)}")
+    return rate >= alone
 
 
 def _warmed(_: int) -> None:
     time.sleep(0.2)
 
 
-def by_connections(make: Callable[[str], Bed], transactions: int) -> None:
-    """Print transactions a second of 64 connections of one process."""
+def by_connections(make: Callable[[str], Bed], transactions: int) -> bool:
+    """Print transactions a second of 64 connections of one process; True: the goal is met."""
     with make("connections").connected() as first, ThreadPoolExecutor(CONNECTIONS) as pool:
         every = [first, *(first.another(f"bench-{number}") for number in range(1, CONNECTIONS))]
         began = time.perf_counter()
         found = list(pool.map(lambda each: committed(each, transactions), every))
         rate = CONNECTIONS * transactions / (time.perf_counter() - began)
     latency = described([each for one in found for each in one])
-    print(f"{CONNECTIONS} connections: {rate:6.1f} transactions/s ({rate / 500:.2f} of the goal)  {latency}")
+    print(f"{CONNECTIONS} connections: {rate:6.1f} transactions/s ({rate / RATE_GOAL:.2f} of the goal)  {latency}")
+    return rate >= RATE_GOAL
 
 
-def by_length(make: Callable[[str], Bed], commits: int) -> None:
-    """Print the latency of each tenth of many commits; no garbage collection looks at what the program imported."""
+def by_length(make: Callable[[str], Bed], commits: int) -> bool:
+    """Print the latency of each tenth of many commits; True: the last tenth meets the goal.
+
+    No garbage collection looks at what the program imported.
+    """
     with make("length").connected() as connection:
         connection.table.state()
         gc.collect()
         gc.freeze()
-        first: list[float] = []
+        first, found = list[float](), list[float]()
         for part in range(10):
             found = committed(connection, commits // 10)
             first = first or found
             growth = median(found) / median(first)
             print(f"{(part + 1) * commits // 10:6} commits: {described(found)} ({growth:.2f} of the first tenth)")
+        return quantiles(found, n=100)[98] < LATENCY_GOAL
 
 
-def by_hour(make: Callable[[str], Bed], commits: int) -> None:
-    """Print files, bytes and the time of a read of so many commits, before and after their files are merged."""
+def by_hour(make: Callable[[str], Bed], commits: int) -> bool:
+    """Print files, bytes and the time of a read before and after the files of so many commits are merged."""
     with make("hour").connected() as connection:
         for _ in range(commits // 100):
             committed(connection, 100)
@@ -197,6 +205,7 @@ def by_hour(make: Callable[[str], Bed], commits: int) -> None:
         seconds = time.perf_counter() - began
         after = _described_read(table, table.files())
         print(f"{commits} commits: merged in {seconds:.1f} s; a read takes {after / before:.3f} of the time before")
+        return after < before
 
 
 def _described_read(table: IngestTable, files: Sequence[DataFile]) -> float:
@@ -224,8 +233,8 @@ def writers() -> Mapping[str, tuple[RecordWriter, list[bytes]]]:
     }
 
 
-def by_writer(make: Callable[[str], Bed]) -> None:
-    """Print rows a second of one connection, 10,000 records a write and all in one transaction."""
+def by_writer(make: Callable[[str], Bed]) -> bool:
+    """Print rows a second of one connection, 10,000 records a write and all in one transaction; there is no goal."""
     fastest = 0.0
     for name, (writer, records) in writers().items():
         with make(name).connected() as connection, connection.transaction_batch(1, writer) as batch:
@@ -237,10 +246,11 @@ def by_writer(make: Callable[[str], Bed]) -> None:
             rate = ROWS / (time.perf_counter() - began)
         fastest = fastest or rate
         print(f"{name:10} {rate:9,.0f} rows/s ({rate / fastest:.2f} of delimited)")
+    return True
 
 
-def beside_spark(make: Callable[[str], Bed], rounds: int) -> None:
-    """Print the seconds of both whole processes over the same files; they take turns."""
+def beside_spark(make: Callable[[str], Bed], rounds: int) -> bool:
+    """Print the seconds of both whole processes over the same files; they take turns. True: the goal is met."""
     found: dict[str, list[float]] = {"entrypoints/ingest.py": [], "Spark availableNow": []}
     for number in range(rounds):
         for name, run in zip(found, (_ours, _spark), strict=True):
@@ -256,10 +266,11 @@ def beside_spark(make: Callable[[str], Bed], rounds: int) -> None:
     for name, seconds in found.items():
         print(f"{name:22} {median(seconds):6.2f} s  {FILES * ROWS_OF_FILE / median(seconds):9,.0f} rows/s")
     print(f"Spark takes {spark / ours:.1f} times as long (goal: 10)")
+    return spark >= 10 * ours
 
 
-def backlog(make: Callable[[str], Bed], megabytes: int) -> None:
-    """Print the rows a second of executors and of the stream over the same large files, in whole processes."""
+def backlog(make: Callable[[str], Bed], megabytes: int) -> bool:
+    """Print the rows a second of executors and of the stream over the same files; True: executors have as many."""
     files, row = max(2, megabytes // 8), len(_row(0, 0))
     rows = megabytes * 1_000_000 // (files * row)
     rates: dict[str, float] = {}
@@ -277,6 +288,7 @@ def backlog(make: Callable[[str], Bed], megabytes: int) -> None:
         shutil.rmtree(bed.root)
     ours, spark = rates.values()
     print(f"{files} files of {rows:,} rows: executors have {ours / spark:.2f} of the stream's rows/s (goal: 1)")
+    return ours >= spark
 
 
 def _row(number: int, at: int) -> str:
@@ -326,7 +338,7 @@ def _spark(bed: Bed) -> float:
 
 
 def main() -> int:
-    """Measure the parts that were asked for."""
+    """Measure the parts that were asked for; 1 when a goal is missed."""
     parts = ("processes", "connections", "length", "hour", "writers", "spark", "backlog")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", action="append", choices=parts, help="all by default")
@@ -349,9 +361,8 @@ def main() -> int:
             "spark": lambda: beside_spark(make, options.rounds),
             "backlog": lambda: backlog(make, options.megabytes),
         }
-        for part in options.part or parts:
-            measured[part]()
-    return 0
+        met = [measured[part]() for part in options.part or parts]
+    return 0 if all(met) else 1
 
 
 if __name__ == "__main__":
