@@ -55,8 +55,15 @@ def test_a_first_eviction_waits_for_its_approval_and_later_ones_do_not(repo: Rep
     assert not (repo.data / "clicks/2026/03/01").exists()
 
 
-@pytest.mark.parametrize(("before", "after"), [("days(10)", "days(9)"), ("${MINUTE}", "${MINUTE}/x")])
-def test_after_a_change_of_limit_or_path_it_is_a_first_one_again(
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("days(10)", "days(9)"),
+        ("${MINUTE}", "${MINUTE}/x"),
+        ("days(10)", "days(10), protect: [{name: unread_batches, max_age: days(30)}]"),
+    ],
+)
+def test_after_a_change_of_limit_path_or_protection_it_is_a_first_one_again(
     repo: Repo, digest: Callable[..., str], before: str, after: str
 ) -> None:
     assert run_here(repo, *ONE, "--approve", digest(), time=LATER) == 0

@@ -136,6 +136,8 @@ def _text(target: FeedTarget) -> bytes:
         "table": "" if target.table is None else str(target.table.uri),
         "limit": str(target.limit),
         "keep_last": target.policy.keep_last,
+        "protect": sorted(str((each.feed, each.cluster, each.name, each.max_age)) for each in target.protectors),
+        "late_window": str(target.policy.late_window),
         "quarantine": str(target.quarantine),
         "archive": () if archive is None else sorted(str(each.base) for each in archive.locations.values()),
     }

@@ -12,6 +12,7 @@ from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition, Guard
 from toolkit.actions.hold_watch import NewHolds, NoNewHolds
+from toolkit.actions.plan_file import PlanFile
 from toolkit.actions.result import ActionRequest
 from toolkit.actions.runner import ActionRunner
 from toolkit.config_source import SnapshotId, SnapshotKind
@@ -147,6 +148,7 @@ def acted(
     audit: AuditMemory | None = None,
     process: StopSignal | None = None,
     beats: list[Callable[[], object]] | None = None,
+    plan_file: PlanFile | None = None,
 ) -> RetentionResult:
     """The kernel's run over the targets, with a ledger in memory."""
     process = process or NeverStopped()
@@ -156,6 +158,7 @@ def acted(
         look=looking(open_context),
         open_context=open_context,
         origin_of=lambda _: Origin(who="alice"),
+        plan_file=plan_file,
     )
     if request.dry_run:
         return runner.preview(request, targets)
