@@ -21,7 +21,7 @@ from toolkit.availability.hidden import is_hidden
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities.vocabulary import ImportVerification
 from toolkit.errors import InvalidInput, StopRequested
-from toolkit.exchange.import_planner import SCHEMA_CHANGED, no_rows
+from toolkit.exchange.import_planner import PREVIOUS_MISSING, SCHEMA_CHANGED, no_rows
 from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportFailed, ImportRecord, code_of
 from toolkit.exchange.rows import NULL_TEXT, MergeRequest, ReadRequest, RowsFailed, StoredFormat, WrittenRows
 from toolkit.jdbc.dialect import dialect
@@ -167,7 +167,8 @@ class ImportBatch:
         if not self._staging.may_publish(self._unit.unit):
             return None
         found = ImportRecord.read(self._unit.system, self._unit.place)
-        return found if found is not None and found.low == self._item.low else None
+        is_same = found is not None and (found.low, dict(found.columns)) == (self._item.low, dict(self._item.columns))
+        return found if is_same else None
 
     def _forget(self) -> None:
         """Remove the staged data of an import that failed; what stays goes with the next run."""
@@ -238,7 +239,7 @@ class ImportBatch:
             return self.rows.read(request)
         extract = settings.source.extract
         assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
-        before = self._tree(item.previous)
+        before = self._previous_files(item.previous)
         merged = MergeRequest(
             **{name: getattr(request, name) for name in ReadRequest.__dataclass_fields__},
             previous=tuple(_spark_uri(below(item.previous, name)) for name in sorted(before)),
@@ -256,9 +257,23 @@ class ImportBatch:
         text, word = snapshot.select_text(self._item.rows), "AND" if self._item.rows.ranges else "WHERE"
         return tuple(f"{text} {word} {each}" for each in self.plan.detail.splits) or (text,)
 
+    def _previous_files(self, place: CanonicalPath) -> Tree:
+        """Return the files of the instance that new rows are merged with.
+
+        Raises:
+            ImportFailed: it went since the plan, so that rows which did not change would be lost.
+        """
+        found, record = self._tree(place), ImportRecord.read(self.work.stores(place), place)
+        if record is None or (record.rows and not found):
+            why = f"the instance at {place}, with which new rows are merged, went meanwhile; import all rows by --whole"
+            raise ImportFailed(code=PREVIOUS_MISSING, why=why)
+        return found
+
     def _tree(self, place: CanonicalPath) -> Tree:
+        """Return the files with rows; the flag of a feed may have a name that is not hidden."""
+        flag = self.plan.target.feed.availability_flag
         found = read_tree(self.work.stores(place), place, self.work.guard.check, directories=False) or {}
-        return {name: each for name, each in found.items() if not is_hidden(name)}
+        return {name: each for name, each in found.items() if name != flag and not is_hidden(name)}
 
 
 def _spark_uri(place: CanonicalPath) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
@@ -67,11 +68,9 @@ class RowImportPlanner:
             notes: list[str] = []
             previous = self._previous()
             mapped = self._columns(described, place, previous, notes)
-            found = self._range(described, snapshot)
+            found = self._range(described, snapshot, notes)
             if found.is_skipped:
-                message = (
-                    "the rows of this instance are those of the next one that is imported, since a number tells them"
-                )
+                message = "by their delta column, the rows of this instance are those of the next one that is imported"
                 return replace(blank, skipped=Problem(code=IN_LATER, message=message, is_settled=True))
             rows = RowQuery(
                 table=described.name,
@@ -128,7 +127,7 @@ class RowImportPlanner:
             raise ImportFailed(code=PREVIOUS_MISSING, why=f"{why}import all rows by --whole")
         return found
 
-    def _range(self, described: TableDescription, snapshot: DatabaseSnapshot) -> DeltaRange:
+    def _range(self, described: TableDescription, snapshot: DatabaseSnapshot, notes: list[str]) -> DeltaRange:
         name = self.target.settings.source.extract.delta_column
         if name is None:
             return DeltaRange()
@@ -137,12 +136,18 @@ class RowImportPlanner:
             raise self._unknown([name])
         (mapped,) = map_columns(dialect(self.database.access.type), str(described.name), [column], {})
         found = delta_range(self.target, self.marks, mapped.spark, name)
-        if not found.is_number or found.is_skipped or found.high is not None:
+        if not found.is_open or found.is_skipped:
             return found
         above = RowQuery(table=described.name, columns=(name,), ranges=found.ranges)
         bounds = snapshot.bounds(above, name)
         if bounds is None and not self.target.settings.allow_empty:
             raise no_rows(str(described.name))
+        everything = snapshot.bounds(replace(above, ranges=()), name) if bounds is None and found.low else None
+        if everything is not None and Decimal(str(everything[1])) < Decimal(found.low or 0):
+            notes.append(
+                f"{name} is at most {everything[1]!s}, below the mark {found.low}: "
+                "if the table was restored, rows up to the mark are in no instance"
+            )
         return found.up_to(None if bounds is None else bounds[1])
 
     def _columns(

@@ -139,6 +139,8 @@ class _JdbcSnapshot(DatabaseSnapshot):
 
     @override
     def describe(self, table: RelationName) -> TableDescription:
+        # a lock until the snapshot ends: whoever reads a table that is altered now would get other types, or no rows
+        self.connection.query(f"SELECT 1 FROM {self.dialect.table(table)} WHERE 1 = 0")
         return describe(self.dialect, self.connection.query, table)
 
     @override

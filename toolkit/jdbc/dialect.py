@@ -45,7 +45,6 @@ class Dialect:
         properties: connection properties that keep values exact, under those of the datasource.
         init_statements: statements that each session executes first.
         is_tested: whether tests run on a real server.
-        no_key_update: end of an upsert whose columns are all in the key.
     """
 
     type: DatasourceType = DatasourceType.GENERIC

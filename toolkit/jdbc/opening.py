@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolkit.jdbc.gateway import JdbcGateway
 
 _MARIADB = "jdbc:mariadb:"
+_MOST_CHARACTERS = 1000
 _DRIVERS = {
     DatasourceType.POSTGRES: "org.postgresql.Driver",
     DatasourceType.MYSQL: "org.mariadb.jdbc.Driver",
@@ -129,12 +130,20 @@ def _password(about: str, credential: Credential, variables: Variables) -> Secre
             detail = f"its password is in the environment variable {credential.env}, which is not set"
             raise CredentialMissing(about=about, detail=detail)
         return Secret(found)
+    path = Path(credential.file or "")
     try:
-        text = Path(credential.file or "").read_text(encoding="utf-8")
+        text = ""
+        if path.is_file():
+            with path.open(encoding="utf-8") as stream:
+                text = stream.read(_MOST_CHARACTERS + 1).rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        detail = f"its password is in the file {credential.file}, which cannot be read: {error}"
+        detail = f"its password is in the file {path}, which cannot be read: {error}"
         raise CredentialMissing(about=about, detail=detail) from error
-    return Secret(text.rstrip("\r\n"))
+    if len(text) > _MOST_CHARACTERS or len(text.splitlines()) != 1:  # private keys and lists of users are no password
+        expected = f"expected a file of one line with at most {_MOST_CHARACTERS} characters"
+        detail = f"its password is in the file {path}, {expected}"
+        raise CredentialMissing(about=about, detail=detail)
+    return Secret(text)
 
 
 def _about(datasource: Datasource) -> str:

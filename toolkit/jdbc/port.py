@@ -167,7 +167,7 @@ class DatabaseSnapshot(Protocol):
     def init_statement(self) -> str | None: ...  # noqa: D102
 
     def describe(self, table: RelationName) -> TableDescription:
-        """Return the definition of a table.
+        """Return the definition of a table, which nobody alters until the snapshot ends.
 
         Raises:
             NoSuchRelation: there is none, or the user sees none.

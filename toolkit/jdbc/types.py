@@ -71,6 +71,10 @@ _POSTGRES_DAY = "NOT isfinite({0}) OR {0} < DATE '0001-01-01' OR {0} > DATE '999
 _POSTGRES_TIME = "NOT isfinite({0}) OR {0} < TIMESTAMP '0001-01-02' OR {0} >= TIMESTAMP '9999-12-31'"
 _MYSQL_DAY = "YEAR({0}) = 0 OR MONTH({0}) = 0 OR DAY({0}) = 0"
 _NUMERIC_CHECK = "CAST({0} AS text) IN ('NaN', 'Infinity', '-Infinity')"
+_SHAPES = (
+    *("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"),
+    *("geometrycollection", "geomcollection", "vector"),
+)
 
 RULES: Mapping[DatasourceType, tuple[TypeRule, ...]] = {
     DatasourceType.POSTGRES: (
@@ -131,6 +135,7 @@ RULES: Mapping[DatasourceType, tuple[TypeRule, ...]] = {
             names=("time",), instead=("string",), why="Spark has no such type, and makes a timestamp of 1970 of it"
         ),
         TypeRule(names=("bit",), why="Spark has no such type; a boolean is tinyint(1)"),
+        TypeRule(names=_SHAPES, why="its bytes are no text"),
     ),
 }
 """Rules by type of database; a column type without a rule is refused, and can be read as string."""
@@ -170,10 +175,11 @@ def map_columns(
 def _mapped(dialect: Dialect, column: TableColumn, wanted: str | None) -> MappedColumn | str:
     rule = _rule(dialect.type, column.type)
     own = _own(rule, column)
-    if wanted == "string" and own != "binary":
+    is_text = own != "binary" if own else bool(rule.instead)  # a cast of other bytes changes them
+    if wanted == "string" and is_text:
         as_text = None if own == "string" else _TEXTS.get(dialect.type, "VARCHAR(4000)")
         return MappedColumn(name=column.name, spark="string", cast=as_text)
-    if wanted is not None and wanted != own:
+    if wanted is not None and wanted != own and (own or rule.instead):
         return _converted(dialect, column, own, rule, wanted)
     if not own:
         instead = " or ".join(f'columns: {{{column.name}: "{each}"}}' for each in rule.instead)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.database.conftest import database_of
-from tests.databases.datasources import PASSWORD, VARIABLE, DataServer, PostgresData, variables
+from tests.databases.datasources import PASSWORD, VARIABLE, DataServer, PostgresData, datasource, variables
 from tests.databases.port import reserved_port
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.doctor import DoctorOptions, diagnose
@@ -144,6 +144,18 @@ def test_a_password_that_is_nowhere_is_named(data: DataServer) -> None:
         database_access(data.datasource, {})
     with pytest.raises(CredentialMissing, match="/no/such"):
         database_access(replace(data.datasource, credential=Credential(user="me", file="/no/such")), {})
+
+
+@pytest.mark.parametrize("text", ["-----BEGIN KEY-----\nabc\n-----END KEY-----\n", "", "x" * 2000])
+def test_a_file_that_is_no_password_is_not_sent_to_a_server(tmp_path: Path, text: str) -> None:
+    file, shop = tmp_path / "id_rsa", datasource("shop", DatasourceType.POSTGRES, "jdbc:postgresql://evil/x", "/x.jar")
+    file.write_text(text)
+    with pytest.raises(CredentialMissing, match="one line"):
+        database_access(replace(shop, credential=Credential(user="me", file=str(file))), {})
+    file.write_text("secret\n")
+    found = database_access(replace(shop, credential=Credential(user="me", file=str(file))), {}).password
+    assert found is not None
+    assert found.text == "secret"
 
 
 def test_the_process_of_the_driver_has_no_password(postgres_data: PostgresData) -> None:

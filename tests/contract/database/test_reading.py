@@ -66,6 +66,22 @@ def test_names_are_never_more_than_identifiers(data: DataServer, database: Datab
         assert [row[0] for row in session.query(snapshot.select_text(rows))] == [2, 3]
 
 
+def test_nobody_alters_a_table_between_its_description_and_the_end_of_the_snapshot(
+    data: DataServer, database: Database
+) -> None:
+    numbers(data, 3)
+    is_postgres = data.datasource.type is DatasourceType.POSTGRES
+    limit = "SET lock_timeout = '300ms'" if is_postgres else "SET lock_wait_timeout = 1"
+    alter = (
+        "ALTER TABLE n ALTER COLUMN part TYPE DECIMAL(9,4)" if is_postgres else "ALTER TABLE n MODIFY part DECIMAL(9,4)"
+    )
+    with database.snapshot() as snapshot:
+        snapshot.describe(parse_table_name("n"))
+        with pytest.raises(Exception, match=r"(?i)lock|timeout|non-zero"):
+            data.run(f"{limit}; {alter};")
+    data.run(f"{alter};")
+
+
 def test_a_snapshot_does_not_see_what_commits_later(data: DataServer, database: Database) -> None:
     numbers(data, 10)
     rows = RowQuery(table=parse_table_name("n"), columns=("id",))

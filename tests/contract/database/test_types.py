@@ -70,3 +70,11 @@ def test_each_type_of_postgresql_is_described_by_the_name_that_rules_have(
     columns = ", ".join(f"c{index} {kind}" for index, kind in enumerate(kinds.split()))
     postgres_data.run(f"CREATE TABLE t ({columns}, e mood, d small)")
     assert changed(postgres_data, jdbc_gateway) == {}
+
+
+def test_bytes_of_mariadb_that_are_no_text_are_refused_as_text_too(
+    mariadb_data: MariaDbData, jdbc_gateway: JdbcGateway
+) -> None:
+    mariadb_data.run("CREATE TABLE t (id INT, b BIT(8), p POINT, v INET6); INSERT INTO t VALUES (1, 129, NULL, '::1')")
+    with pytest.raises(UnsupportedTypes, match=r"column b of type bit\(8\) .*exclude it; the column p of type point"):
+        changed(mariadb_data, jdbc_gateway, {"b": "string", "p": "string", "v": "string"})

@@ -148,6 +148,8 @@ class MemoryDatabase:
 
 def _is_in(value: Any, low: Any, high: Any, includes_low: bool) -> bool:  # noqa: ANN401, FBT001 - of any one type
     """Ranges of numbers are (low, high], those of times [low, high)."""
+    if value is None:
+        return low is None and high is None
     above = low is None or value > low or (includes_low and value == low)
     below = high is None or value < high or (not includes_low and value == high)
     return bool(above and below)
@@ -166,7 +168,7 @@ class MemoryRows(FakeRows):
     lost: int = 0
 
     def _rows(self, select: str) -> list[Row]:
-        text = next(each for each in self.database.queries if select.startswith(each))
+        text = max((each for each in self.database.queries if select.startswith(each)), key=len)
         rows = self.database.among(self.database.queries[text])
         is_first = select == text or "= 0" in select.removeprefix(text)
         return rows[: len(rows) - self.lost] if is_first else []
@@ -183,6 +185,7 @@ class ImportSite:
         of_feed: further keys of the feed, as YAML lines.
         datasource: its file.
         variables: of the process.
+        frequency: of the feed.
         place_text: of the data, as YAML.
         adapters: None: the database, the rows and the metastore in memory.
     """
@@ -199,6 +202,7 @@ interfaces: {readonly: {endpoint: "jdbc:postgresql://x/y"}}
     place_text: str = 'locations: {data: "/data/customers/${YEAR}-${MONTH}-${DAY}"}'
     metastore: MemoryMetastore = field(default_factory=lambda: MemoryMetastore(["web"]))
     variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    frequency: str = "days(1)"
     adapters: ExchangeAdapters | None = None
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     rows: MemoryRows = field(default_factory=MemoryRows)
@@ -222,7 +226,7 @@ interfaces: {readonly: {endpoint: "jdbc:postgresql://x/y"}}
         (repo / "feeds/customers.yaml").write_text(
             f"""kind: feed
 name: customers
-frequency: days(1)
+frequency: {self.frequency}
 {self.of_feed}
 {self.place_text}
 clusters:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +18,7 @@ from tests.unit.exchange.import_site import FILES, ImportSite
 from toolkit.catalog.model import Column, TableName
 from toolkit.errors import FeedctlError
 from toolkit.exchange.import_targets import RECORD_FILE
+from toolkit.exchange.rows import MergeRequest
 from toolkit.jdbc.errors import DatabaseTimeout, DatabaseUnreachable, LoginRefused, PermissionRefused
 from toolkit.jdbc.port import Row, TableColumn
 from toolkit.result import ExitCode
@@ -348,3 +352,106 @@ def test_a_table_that_does_not_fit_is_refused_by_name(
     assert (result.exit_code, site.rows.requests) == (ExitCode.FAILED, [])
     assert why in site.text(result)
     assert site.metastore.partition_names(TableName("web", "customers")) == ()
+
+
+def test_the_first_merge_and_a_whole_one_have_all_rows_also_those_without_a_delta_value(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1), (2, "no time", None), row(3, 2)]
+    site.run("2026-03-02T00:00Z")
+    assert ids(site, "2026-03-01") == [1, 2, 3]
+    site.database.rows.append((4, "no time", None))
+    site.run("2026-03-03T00:00Z")
+    assert ids(site, "2026-03-02") == [1, 2, 3]
+    site.run("2026-03-04T00:00Z", whole=True)
+    assert ids(site, "2026-03-03") == [1, 2, 3, 4]
+
+
+def test_an_instance_of_an_empty_table_stays_empty_and_its_later_rows_are_those_of_the_next(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_ID, more="      allow_empty: true")
+    taken = []
+
+    def arrive() -> None:
+        taken.append(1)
+        if len(taken) == 2:  # between the plan and the read
+            site.database.rows = [row(1, 1)]
+
+    site.database.touched = arrive
+    site.run("2026-03-02T00:00Z")
+    assert ids(site, "2026-03-01") == []
+    site.run("2026-03-03T00:00Z")
+    assert ids(site, "2026-03-02") == [1]
+    site.run("2026-03-03T00:00Z", start="2026-03-01T00:00Z", end="2026-03-02T00:00Z")
+    assert (ids(site, "2026-03-01"), ids(site, "2026-03-02")) == ([], [1])
+
+
+def test_numbers_below_the_mark_are_said_since_a_restored_database_has_them(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_ID, more="      allow_empty: true")
+    site.database.rows = [row(1, 1), row(9, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.database.rows = [row(1, 1), row(2, 2)]
+    assert "id is at most 2, below the mark 9" in site.text(site.run("2026-03-03T00:00Z"))
+
+
+def test_a_merge_fails_when_the_instance_before_goes_between_plan_and_read(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    opened = site.database.opened
+
+    def evict() -> None:
+        if site.database.opened == opened + 2:
+            shutil.rmtree(site.place("2026-03-01"))
+
+    site.database.touched = evict
+    site.database.rows.append(row(2, 2))
+    failed = site.run("2026-03-03T00:00Z")
+    assert (failed.exit_code, site.names("2026-03-02")) == (ExitCode.FAILED, [])
+    assert "went meanwhile" in site.text(failed)
+
+
+def test_a_flag_that_is_not_hidden_is_no_file_of_a_merge(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE, of_feed="availability_flag: DONE")
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.run("2026-03-03T00:00Z", whole=True)
+    site.database.rows.append(row(2, 3))
+    assert site.run("2026-03-04T00:00Z").exit_code == ExitCode.DONE
+    request = site.last_read
+    assert isinstance(request, MergeRequest)
+    assert [each.rpartition("/")[2] for each in request.previous] == ["part-00000.parquet"]
+
+
+def test_rows_of_an_hour_that_comes_twice_are_in_its_second_instances_alone(tmp_path: Path) -> None:
+    site = ImportSite(
+        tmp_path,
+        extract=APPEND_TIME,
+        more="      allow_empty: true",
+        of_feed="availability_flag: _SUCCESS\ntimezone: Europe/Berlin",
+        frequency="minutes(30)",
+        place_text='locations: {data: "/data/customers/${YEAR}-${MONTH}-${DAY}-${HOUR}-${MINUTE}"}',
+    )
+    site.database.columns[2] = replace(site.database.columns[2], type="timestamp without time zone")
+    minutes = [(hour, minute) for hour in (1, 2, 3) for minute in (0, 30)]
+    site.database.rows = [
+        (number, "", datetime(2026, 10, 25, hour, minute))  # noqa: DTZ001 - a local time
+        for number, (hour, minute) in enumerate(minutes)
+    ]
+    site.run("2026-10-24T23:30Z")
+    site.run("2026-10-25T03:00Z")
+    found = {each.name: ids(site, each.name) for each in (tmp_path / "data/customers").glob("2026-10-2[45]-*")}
+    assert sorted(int(str(number)) for each in found.values() for number in each) == [0, 1, 2, 3, 4, 5]
+    assert (found["2026-10-25-01-00"], found["2026-10-25-01-30"]) == ([2], [3])
+    assert not {"2026-10-25-00-00", "2026-10-25-00-30"} & found.keys()
+
+
+@pytest.mark.parametrize("mark", ["NaN", "1e999999999", "x"])
+def test_a_mark_that_is_no_number_fails_by_name(tmp_path: Path, mark: str) -> None:
+    site = ImportSite(tmp_path, extract=APPEND_ID)
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as ledger:
+        ledger.execute("update exchange_mark set high = ?", (mark,))
+        ledger.commit()
+    failed = site.run("2026-03-03T00:00Z")
+    assert failed.exit_code == ExitCode.FAILED
+    assert "no number of a column" in site.text(failed)
