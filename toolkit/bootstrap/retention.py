@@ -59,16 +59,12 @@ def evict(options: ActionOptions, clock: Clock, process: StopSignal, progress: P
 def evicted_and_archives(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
     """The stakes of an eviction: the chosen feeds that have retention, what they are in their archives, and targets."""
     clusters = context.repository.clusters
-    for feed, cluster in _evicted(context):
+    for feed, cluster in (pair for pair in context.pairs if pair[0].cluster(pair[1].name).retention is not None):
         yield feed, cluster
         yield from ((feed, clusters[name]) for name in looked_at_targets(feed, cluster))
         archived = feed.archive_on(cluster.name)
         if archived is not None:
             yield archived, clusters[archived.clusters[0].name]
-
-
-def _evicted(context: ActionContext) -> Iterator[tuple[Feed, Cluster]]:
-    return (pair for pair in context.pairs if pair[0].cluster(pair[1].name).retention is not None)
 
 
 def wire(context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]:
@@ -100,7 +96,7 @@ def resolver_of(context: ActionContext) -> RetentionResolver:
     """Return what resolves the feeds of a run of retention, or of a restore; from now on it may act as their owner."""
     repository, options = context.repository, context.options
     if repository.settings.act_as_owner:
-        act_as_owner(evicted_and_archives(context), context.variables)
+        act_as_owner(context.affected(context), context.variables)
     places, chosen = RealPlaces(), {feed.name: feed for feed, _ in context.pairs}
     feeds, clusters = nearby_feeds(repository, chosen.values(), places.of_all), tuple(repository.clusters.values())
     ledger = context.use.ledger
