@@ -77,6 +77,11 @@ class ImportBatch:
         assert self.plan.detail.place is not None  # noqa: S101 - a plan with items has one
         return self.plan.detail.place
 
+    @property
+    def _stored(self) -> StoredFormat:
+        null_text = self.plan.target.settings.null_string
+        return StoredFormat(format=self._place.format, null_text=NULL_TEXT if null_text is None else null_text)
+
     @cached_property
     def _unit(self) -> StagedUnit:
         top = None if self._place.table is None else self._place.base
@@ -198,6 +203,7 @@ class ImportBatch:
             snapshot=name,
             rows=written.rows,
             run=self.work.run_name,
+            form=str(self._stored),
         )
 
     def _require_same(self, snapshot: DatabaseSnapshot) -> None:
@@ -225,14 +231,13 @@ class ImportBatch:
 
     def _written(self, snapshot: DatabaseSnapshot) -> WrittenRows:
         item, settings = self._item, self.plan.target.settings
-        null_text = settings.null_string
         request = ReadRequest(
             access=self.database.access,
             init_statement=snapshot.init_statement,
             selects=self._selects(snapshot),
             columns=item.columns,
             fetch_size=settings.fetched_rows,
-            stored=StoredFormat(format=self._place.format, null_text=NULL_TEXT if null_text is None else null_text),
+            stored=self._stored,
             target=_spark_uri(self._unit.place),
         )
         if item.previous is None:
@@ -261,12 +266,16 @@ class ImportBatch:
         """Return the files of the instance that new rows are merged with.
 
         Raises:
-            ImportFailed: it went since the plan, so that rows which did not change would be lost.
+            ImportFailed: it went since the plan, so that rows which did not change would be lost; or it would be read
+                as what it was not written as.
         """
         found, record = self._tree(place), ImportRecord.read(self.work.stores(place), place)
         if record is None or (record.rows and not found):
             why = f"the instance at {place}, with which new rows are merged, went meanwhile; import all rows by --whole"
             raise ImportFailed(code=PREVIOUS_MISSING, why=why)
+        if record.form not in {"", str(self._stored)}:
+            why = f"the instance at {place}, with which new rows are merged, is {record.form}, and the feed is now"
+            raise ImportFailed(code=SCHEMA_CHANGED, why=f"{why} {self._stored}; import all rows by --whole")
         return found
 
     def _tree(self, place: CanonicalPath) -> Tree:

@@ -152,6 +152,7 @@ class ImportRecord:
         snapshot: as of `ImportMark`.
         rows: in the instance.
         run: that imported it.
+        form: of its files, with the text of a null in CSV; empty: not known.
     """
 
     columns: Mapping[str, str]
@@ -160,6 +161,7 @@ class ImportRecord:
     snapshot: str | None = None
     rows: int = 0
     run: str = ""
+    form: str = ""
 
     def text(self) -> bytes:
         """Return the content of the file."""
@@ -173,7 +175,8 @@ class ImportRecord:
                 facts: Any = parse_json(stream.read())
             columns = {str(name): str(kind) for name, kind in facts["columns"].items()}
             texts = {key: None if facts[key] is None else str(facts[key]) for key in ("low", "high", "snapshot")}
-            return cls(columns=columns, rows=int(facts["rows"]), run=str(facts["run"]), **texts)
+            form = str(facts.get("form", ""))
+            return cls(columns=columns, rows=int(facts["rows"]), run=str(facts["run"]), form=form, **texts)
         except (NotFound, ValueError, TypeError, KeyError, AttributeError):
             return None
 

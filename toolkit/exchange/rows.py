@@ -36,6 +36,9 @@ class StoredFormat:
     format: DataFormat = DataFormat.PARQUET
     null_text: str = NULL_TEXT
 
+    def __str__(self) -> str:
+        return f"csv with {self.null_text!r} as null" if self.format is DataFormat.CSV else str(self.format)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadRequest:

@@ -455,3 +455,15 @@ def test_a_mark_that_is_no_number_fails_by_name(tmp_path: Path, mark: str) -> No
     failed = site.run("2026-03-03T00:00Z")
     assert failed.exit_code == ExitCode.FAILED
     assert "no number of a column" in site.text(failed)
+
+
+def test_a_merge_with_files_whose_nulls_were_another_text_fails(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE, more="      format: csv")
+    site.database.rows = [row(1, 1)]
+    site.run("2026-03-02T00:00Z")
+    site.more = "      format: csv\n      null_string: 'NULL'"
+    site.write()
+    failed = site.run("2026-03-03T00:00Z")
+    assert (failed.exit_code, site.names("2026-03-02")) == (ExitCode.FAILED, [])
+    assert "and the feed is now csv with 'NULL' as null" in site.text(failed)
+    assert site.run("2026-03-03T00:00Z", whole=True).exit_code == ExitCode.DONE
