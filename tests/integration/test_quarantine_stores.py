@@ -100,6 +100,21 @@ def test_on_an_object_store_the_flag_goes_and_comes_back_and_the_objects_stay(s3
     assert end.files("data", hidden=True) == files(YOUNG)
 
 
+def test_an_instance_of_which_a_killed_purge_has_taken_a_part_is_not_restored(s3: S3Store, s3_bucket: str) -> None:
+    end = End(uri=f"s3a://{s3_bucket}/half", conf=s3.settings)
+    of, system, recorder = feed(end.uri), end.system, MemoryRecorder()
+    end.fill(files(OLD))
+    time.sleep(_SECOND)
+    evict(of, system=system)
+    system.delete(end.at(f"data/{OLD}/part-0"), below=end.at("data"))  # as a purge that dies between two of its calls
+    assert outcomes(restore(of, system=system, recorder=recorder)) == [("restored", "failed", "not_whole")]
+    assert set(end.files("data")) == {f"data/{OLD}/deep/part-1"}
+    assert recorder.events() == []
+    later = feed(end.uri, limit=OLD_ONLY)
+    assert outcomes(evict(later, system=system, nominal=LATER, run_name="4")) == [("quarantined", "done", "")]
+    assert end.files("data", hidden=True) == {}
+
+
 @pytest.mark.extended
 def test_an_object_store_s_instance_that_is_written_again_is_neither_purged_nor_replaced(
     s3: S3Store, s3_bucket: str

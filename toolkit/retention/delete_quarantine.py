@@ -17,7 +17,7 @@ A purge removes the data first and the manifest last, so that a killed one is fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ from toolkit.retention.quarantine import (
     kept_until,
     place_at,
 )
-from toolkit.storage import FileKind, NotFound, StorageError, SymlinkRefused, Unreachable, WrongKind
+from toolkit.storage import FileKind, NotFound, StorageError, SymlinkRefused, Unreachable, WrongKind, find_status
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -95,6 +95,8 @@ class QuarantinedDelete:
             try:
                 system.rename(item.path, place.data)
             except NotFound:
+                if is_there(system, place.data):  # a call was repeated below, and the first one had done it
+                    return _moved(item, place.data)
                 remove_quietly(system, place.manifest, place.base)
                 return ItemResult.skipped(item, StayReason.ALREADY_GONE)
             except Unreachable:  # the rename may still happen, and needs its manifest then
@@ -106,11 +108,14 @@ class QuarantinedDelete:
         return _moved(item, place.data)
 
     def _condemned(self, system: FileSystem, item: PlanItem, place: QuarantinePlace) -> ItemResult[PlanItem]:
-        if not is_there(system, item.path):
-            return ItemResult.skipped(item, StayReason.ALREADY_GONE)
         flag = flag_of(item.path, self.target.availability_flag)
+        try:
+            content = content_of(system, item.path, flag)
+        except NotFound:
+            return ItemResult.skipped(item, StayReason.ALREADY_GONE)
+        manifest = replace(self._manifest(item, ()), content=content)
         with self.work.guard.completing():
-            system.write(place.manifest, [self._manifest(item, ()).encoded()], overwrite=False)
+            system.write(place.manifest, [manifest.encoded()], overwrite=False)
             if flag is not None and copied(system, flag, place.flag):
                 remove(system, flag, item.base)
         return _moved(item, place.manifest)
@@ -193,6 +198,16 @@ class QuarantinedDelete:
 def flag_of(path: CanonicalPath, flag: str) -> CanonicalPath | None:
     """Return the availability flag of an instance; None: the feed has none."""
     return path.child(flag) if flag else None
+
+
+def content_of(system: FileSystem, path: CanonicalPath, flag: CanonicalPath | None) -> tuple[int, int]:
+    """Return how many files and bytes an instance has without its flag.
+
+    Raises:
+        NotFound: nothing is there.
+    """
+    found, of_flag = system.content_summary(path), None if flag is None else find_status(system, flag)
+    return (found.files, found.size) if of_flag is None else (found.files - 1, found.size - of_flag.size)
 
 
 def copied(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> bool:

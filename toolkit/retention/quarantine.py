@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from toolkit.el import CanonicalPath, OutOfRange, shift
+from toolkit.el import CanonicalPath, OutOfRange, is_name, shift
 from toolkit.entities import LocationType
 from toolkit.errors import Failed
 from toolkit.foreign_json import parse_json
@@ -43,6 +43,13 @@ class BadManifest(StorageError, Failed):  # noqa: N818 - the family of toolkit.e
 
     code = "bad_manifest"
     text = "it is not a manifest of this place, so nothing here is purged or restored; look at it by hand"
+
+
+class NotWhole(StorageError, Failed):  # noqa: N818
+    """An instance that was condemned where it is, and of which objects are missing or were exchanged since."""
+
+    code = "not_whole"
+    text = "it is not what was condemned any more: a purge has begun, or another program removed a part of it"
 
 
 def quarantine_of(base: CanonicalPath, feed: str) -> CanonicalPath:
@@ -151,6 +158,7 @@ class QuarantineManifest:
         purge_at: from then on it may be purged.
         parents: the directories above the instance and below the base, the topmost first.
         flag: name of the feed's availability flag; empty: it has none.
+        content: so many files and bytes without the flag, of an instance whose files go one by one; None: it is moved.
     """
 
     feed: str
@@ -163,6 +171,7 @@ class QuarantineManifest:
     purge_at: datetime
     parents: tuple[ParentDirectory, ...] = ()
     flag: str = ""
+    content: tuple[int, int] | None = None
 
     def encoded(self) -> bytes:
         """Return the manifest as it is stored."""
@@ -177,6 +186,7 @@ class QuarantineManifest:
             "quarantined_at": self.quarantined_at.isoformat(),
             "purge_at": self.purge_at.isoformat(),
             "availability_flag": self.flag,
+            "content": self.content,
             "parents": [{**each._asdict(), "acl": list(each.acl)} for each in self.parents],
         }
         return json.dumps(document, indent=2).encode()
@@ -192,6 +202,10 @@ class QuarantineManifest:
         if found.value("schema_version", int) != SCHEMA:
             message = f"its schema version is not {SCHEMA}"
             raise ValueError(message)
+        flag, counted = found.value("availability_flag", str), found.optional("content", list)
+        if flag and not is_name(flag):
+            message = "its availability flag is no name"
+            raise ValueError(message)
         return cls(
             feed=found.value("feed", str),
             cluster=found.value("cluster", str),
@@ -201,7 +215,8 @@ class QuarantineManifest:
             run=found.value("run", str),
             quarantined_at=found.instant("quarantined_at"),
             purge_at=found.instant("purge_at"),
-            flag=found.value("availability_flag", str),
+            flag=flag,
+            content=None if counted is None else _two_numbers(counted),
             parents=tuple(_parent(_Fields(each)) for each in found.value("parents", list)),
         )
 
@@ -218,6 +233,8 @@ class _Fields:
     def value(self, name: str, kind: type[V]) -> V:
         found = self._found.get(name)
         if isinstance(found, kind):
+            if isinstance(found, str):
+                _require_storable(found)
             return found
         message = f"{name} is missing, or not a {kind.__name__}"
         raise ValueError(message)
@@ -233,8 +250,26 @@ class _Fields:
         raise ValueError(message)
 
 
+def _require_storable(text: str) -> None:
+    """Return when no store and no system call stumbles over a text; what does is a ValueError."""
+    text.encode(errors="surrogateescape")
+    if "\0" in text:
+        message = "it has a NUL"
+        raise ValueError(message)
+
+
+def _two_numbers(found: list[object]) -> tuple[int, int]:
+    match found:
+        case [int(files), int(size)]:
+            return files, size
+        case _:
+            message = "content is not two numbers"
+            raise ValueError(message)
+
+
 def _parent(found: _Fields) -> ParentDirectory:
     acl = tuple(map(str, found.value("acl", list)))
+    _require_storable("".join(acl))
     return ParentDirectory(
         found.optional("permission", int), found.optional("owner", str), found.optional("group", str), acl
     )

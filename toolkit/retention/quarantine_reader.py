@@ -129,11 +129,11 @@ class QuarantineReader:
             content = stream.read()
         try:
             manifest = QuarantineManifest.decoded(content, self._parsed)
+            candidate = self._candidate(place, manifest)
         except (ValueError, ElError) as error:
             raise BadManifest(path=place.manifest, detail=str(error)) from error
         if manifest.feed == self.target.feed and manifest.cluster != self.target.cluster:
             return None
-        candidate = self._candidate(place, manifest)
         if candidate is None or manifest.feed != self.target.feed:
             detail = f"it names {manifest.path} of {manifest.feed}, which does not belong here"
             raise BadManifest(path=place.manifest, detail=detail)

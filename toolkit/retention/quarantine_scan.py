@@ -11,6 +11,7 @@ from toolkit.availability import is_there
 from toolkit.el import format_instant
 from toolkit.planning.retention import Candidate, KeepReason, kept_by
 from toolkit.retention.plan import ItemKind, PlanItem
+from toolkit.retention.protection import ProtectedInstances
 from toolkit.retention.quarantine import BadManifest, digest_of, kept_until
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
 from toolkit.threads import worker_pool
@@ -137,7 +138,11 @@ class QuarantineScan:
             else:
                 held += stays.reason is KeepReason.HOLD
                 kept += stays.reason is not KeepReason.HOLD
-        return due, list(_notes(self.target.feed, waiting, held, kept, bad))
+        going = {each.place.manifest: each.candidate for each in due}
+        protected = ProtectedInstances.among(going, policy, self.target.protectors) if going else ProtectedInstances()
+        kept += len(protected.kept)
+        notes = [*_notes(self.target.feed, waiting, held, kept, bad), *protected.notes]
+        return [each for each in due if each.place.manifest not in protected.kept], notes
 
     def _item(self, found: Quarantined) -> PlanItem:
         candidate = found.candidate

@@ -105,13 +105,17 @@ def described(reader: QuarantineReader, entry: QuarantineEntry) -> RestorableIns
         return known(instance_key="", path=str(place.data), evicted_at=None, until=None, size=0, problem=str(error))
     if found is None:
         return None
-    data = place.data if system.capabilities.atomic_rename else found.candidate.path
-    is_present = is_there(system, data)
+    is_moved = system.capabilities.atomic_rename
+    data = place.data if is_moved else found.candidate.path
+    size = system.content_summary(data) if is_there(system, data) else None
+    problem = "" if size is not None else "nothing is in quarantine any more: it is back, or was purged"
+    if size is not None and not is_moved and found.manifest.content != (size.files, size.size):
+        problem = "it is back, was written again, or a part of it was purged"
     return known(
         instance_key=found.manifest.instance_key,
         path=str(found.candidate.path),
         evicted_at=found.manifest.quarantined_at,
         until=found.purge_at(target.quarantine, target.policy.timezone),
-        size=system.content_summary(data).size if is_present else 0,
-        problem="" if is_present else "nothing is in quarantine any more: it is back, or was purged",
+        size=0 if size is None else size.size,
+        problem=problem,
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,13 +26,14 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import EventKind, LifeCycle
 from toolkit.result import Outcome
 from toolkit.retention.batches import BATCH, EvictionBatch
-from toolkit.retention.delete_quarantine import copied, flag_of, require_no_link, times_of
+from toolkit.retention.delete_quarantine import content_of, copied, flag_of, require_no_link, times_of
+from toolkit.retention.output_watch import held_items, writers_of
 from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, RetentionDetail
 from toolkit.retention.planner import blank_plan
-from toolkit.retention.quarantine import BadManifest, digest_of, place_at
+from toolkit.retention.quarantine import BadManifest, NotWhole, digest_of, place_at
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
 from toolkit.retention.restorable import RestoreChoice, chosen
-from toolkit.storage import AlreadyExists, NotFound, PermissionDenied, StorageError
+from toolkit.storage import AlreadyExists, NotFound, StorageError, Unreachable
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -110,7 +112,9 @@ class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
 
     def batches(self, plan: FeedPlan, work: RunContext) -> tuple[EvictionBatch, ...]:
         """Return the batches of a plan in order."""
-        restore = _Restore(plan=plan, work=work, left=Counter(item.instance_key for item in plan.items))
+        restore = _Restore(
+            plan=plan, work=work, left=Counter(item.instance_key for item in plan.items if _is_data(item))
+        )
         size = len(plan.items)
         spans = (range(at, min(at + BATCH, size)) for at in range(0, size, BATCH))
         return tuple(EvictionBatch(span, partial(restore.apply, span)) for span in spans)
@@ -121,19 +125,22 @@ class _Restore:
     """Restore of one feed.
 
     Attributes:
-        left: so many places of each instance are still to come back; one event tells of all.
+        left: so many places of the data of each instance are still to come back; one event tells of all.
     """
 
     plan: FeedPlan
     work: RunContext
     left: Counter[str]
+    _done: set[str] = field(default_factory=set, init=False)
 
     def apply(self, positions: range, advance: Callable[[int], None]) -> Applied[PlanItem]:
         """Bring the instances of a batch back."""
+        items = {at: self.plan.items[at] for at in positions}
+        held = held_items(items, writers_of(self.plan.target, self.work))
         results: dict[int, ItemResult[PlanItem]] = {}
 
         def restore(position: int) -> None:
-            results[position] = self._restored(self.plan.items[position])
+            results[position] = held.get(position) or self._restored(items[position])
             advance(1)
 
         self.work.pool(self.plan.items[positions.start].base).run_all(restore, positions)
@@ -145,10 +152,13 @@ class _Restore:
         )
 
     def _events(self, result: ItemResult[PlanItem]) -> Iterator[NewEvent]:
-        item = result.item
-        is_back = result.outcome is Outcome.DONE
-        self.left[item.instance_key] -= 1 if is_back else len(self.plan.items)
-        if self.left[item.instance_key] != 0 or item.location is not LocationType.DATA:
+        item, key = result.item, result.item.instance_key
+        if not _is_data(item):
+            return
+        is_done = result.outcome is Outcome.DONE
+        self._done.update([key] if is_done else [])
+        self.left[key] -= 1 if is_done or result.code == ALREADY_THERE else len(self.plan.items)
+        if self.left[key] != 0 or key not in self._done:
             return
         system, flag = self.work.stores(item.base), self.plan.target.availability_flag
         if attempted(self.work, partial(is_ready, system, item.path, flag), failures=(StorageError,)) is True:
@@ -164,6 +174,7 @@ class _Restore:
     def _bring_back(self, item: PlanItem) -> ItemResult[PlanItem]:
         system = self.work.stores(item.base)
         manifest = item.quarantine or item.path
+        require_no_link(system, item.base, place_at(manifest).data)
         reader = QuarantineReader(target=self.plan.target, storage=self.work.stores, check=self.work.guard.check)
         found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
         if found is None or found.candidate.path != item.path:
@@ -183,7 +194,8 @@ class _Restore:
         with self.work.guard.completing():
             system.rename(place.data, path)
             remove(system, place.manifest, place.base)
-            system.remove_if_empty(place.manifest.parent, below=place.base)
+            with suppress(StorageError):  # the instance is back, and has to be announced
+                system.remove_if_empty(place.manifest.parent, below=place.base)
         why = f"not as they were, since the user of this run may not: {', '.join(map(str, others))}" if others else ""
         return replace(ItemResult.done(item), message=why)
 
@@ -206,7 +218,9 @@ class _Restore:
             if each in missing or not names:  # made by a restore that was killed
                 try:
                     attributes.give(system, each)
-                except PermissionDenied:
+                except Unreachable:
+                    raise
+                except StorageError:  # the user of the run may not, or its owner has left
                     others.append(each)
         return others
 
@@ -219,6 +233,8 @@ class _Restore:
             return ItemResult.skipped(item, ALREADY_THERE)
         if any(at is not None and at >= found.written for at in times_of(system, path)):
             raise _occupied(path)
+        if found.manifest.content != content_of(system, path, None):
+            raise NotWhole(path=path)
         if flag is not None:
             copied(system, found.place.flag, flag)
         self._forget(system, found)
@@ -231,6 +247,10 @@ class _Restore:
             if each.place.digest == place.digest:
                 remove(system, each.place.flag, place.base)
                 remove(system, each.place.manifest, place.base)
+
+
+def _is_data(item: PlanItem) -> bool:
+    return item.location is LocationType.DATA
 
 
 def _occupied(path: CanonicalPath) -> AlreadyExists:

@@ -19,10 +19,12 @@ from toolkit.entities import ExpiryAction, Feed, Hold
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import FeedTarget, RetentionResolver, RetentionResult
+from toolkit.retention.protection import Protector
 from toolkit.retention.resolve import FeedTargets
 from toolkit.retention.restorable import RestoreChoice
 from toolkit.retention.restore import RestoreAction
 from toolkit.runs.lease import Heartbeat
+from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import NeverStopped, StopSignal
 from toolkit.storage import FileSystem, LocalFileSystem
 
@@ -64,11 +66,13 @@ def evict(
     run_name: str = "1",
     recorder: MemoryRecorder | None = None,
     holds: Sequence[Hold] = (),
+    needed: Sequence[Protector] = (),
     dry_run: bool = False,
 ) -> RetentionResult:
     """One run of retention over the feed."""
     disk = system or LocalFileSystem()
-    targets: FeedTargets = Targets(to_do=(target_of(of, disk, nominal, holds),))
+    target = replace(target_of(of, disk, nominal, holds), protectors=tuple(needed))
+    targets: FeedTargets = Targets(to_do=(target,))
 
     def opened(signal: StopSignal, conditions: Sequence[Condition]) -> RunContext:
         return replace(context_on(disk, signal, conditions), run_name=run_name)
@@ -84,6 +88,7 @@ def restore(
     system: FileSystem | None = None,
     run_name: str = "2",
     recorder: MemoryRecorder | None = None,
+    outputs: OutputUse | None = None,
     dry_run: bool = False,
 ) -> RetentionResult:
     """One restore of the feed."""
@@ -91,7 +96,8 @@ def restore(
     (target,) = resolver(disk, LATER).restorable([(of, cluster())])
 
     def opened(signal: StopSignal, conditions: Sequence[Condition]) -> RunContext:
-        return replace(context_on(disk, signal, conditions), run_name=run_name)
+        context = context_on(disk, signal, conditions)
+        return replace(context, run_name=run_name, outputs=outputs or context.outputs)
 
     process = NeverStopped()
     runner = ActionRunner(

@@ -8,6 +8,7 @@ import random
 import secrets
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ import pytest
 from tests.unit.retention import archiving
 from tests.unit.retention import test_archive as archive
 from tests.unit.retention.archiving import Dead, Dying
-from tests.unit.retention.quarantining import LATER, OLD_ONLY, evict, feed, fill, manifests, own, restore, tree
+from tests.unit.retention.quarantining import DAY, LATER, OLD_ONLY, evict, feed, fill, manifests, own, restore, tree
+from tests.unit.retention.test_writers import Held
 from tests.unit.runs.fakes import MemoryRecorder
-from toolkit.entities import ExpiryAction, Hold
+from toolkit.el import CanonicalPath
+from toolkit.entities import ExpiryAction, Hold, Locations, ProtectionName
 from toolkit.retention import RetentionResult
+from toolkit.retention.protection import Protector, all_needed
 from toolkit.retention.restorable import RestoreChoice
-from toolkit.storage import FileSystem
+from toolkit.storage import FileSystem, LocalFileSystem, NotFound
 
 OLD, OLDER, YOUNG = "2026/03/01", "2026/02/28", "2026/03/15"
 FOLDER = "data/.feedctl/quarantine/clicks"
@@ -130,6 +134,11 @@ def test_a_manifest_that_says_the_past_does_not_bring_the_purge_forward(tmp_path
         {"quarantined_at": "2026-01-01T00:00:00"},
         {"parents": [1, None]},
         {"instance": 7},
+        {"path": "file:///\ud800"},
+        {"availability_flag": "../../x"},
+        {"content": [1]},
+        {"parents": [{"permission": 0, "owner": "a\0b", "group": None, "acl": []}] * 2},
+        {"parents": [{"permission": 0, "owner": None, "group": None, "acl": ["\ud800"]}] * 2},
     ],
 )
 def test_a_manifest_that_is_about_something_else_than_its_place_has_no_effect(
@@ -177,6 +186,80 @@ def test_a_link_to_other_data_in_quarantine_is_not_followed_by_a_purge(tmp_path:
     during = own(tmp_path), sorted(elsewhere.rglob("*"))
     evict(feed(tmp_path), nominal=LATER, run_name="3")
     assert (own(tmp_path), sorted(elsewhere.rglob("*"))) == during
+
+
+@pytest.mark.parametrize("place", [FOLDER, "data/.feedctl/quarantine"])
+def test_a_restore_takes_nothing_through_a_link(tmp_path: Path, place: str) -> None:
+    fill(tmp_path, OLD)
+    evict(feed(tmp_path))
+    quarantine, elsewhere = tmp_path / place, tmp_path / "elsewhere"
+    quarantine.rename(elsewhere)
+    quarantine.symlink_to(elsewhere)
+    during = sorted(elsewhere.rglob("*"))
+    assert outcomes(restore(feed(tmp_path)), "restored") == [("failed", "symlink_refused")]
+    assert sorted(elsewhere.rglob("*")) == during
+
+
+def test_an_owner_that_this_machine_does_not_know_keeps_nothing_from_its_way_back(tmp_path: Path) -> None:
+    fill(tmp_path, OLD)
+    evict(feed(tmp_path))
+    (manifest,) = manifests(tmp_path)
+    edit(manifest, parents=[{"permission": 0o751, "owner": "left-long-ago", "group": None, "acl": []}] * 2)
+    (result,) = restore(feed(tmp_path)).items
+    assert (result.outcome.value, "not as they were" in result.message) == ("done", True)
+    assert (tmp_path / "data" / OLD / "part-0").exists()
+
+
+class Repeating(LocalFileSystem):
+    """A store whose client repeats a rename of which it got no answer, and is told that nothing is there."""
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        super().rename(source, target)
+        raise NotFound(path=source)
+
+
+def test_a_move_that_was_repeated_leaves_the_manifest_beside_the_data(tmp_path: Path) -> None:
+    fill(tmp_path, OLD)
+    before = tree(tmp_path)
+    assert outcomes(evict(feed(tmp_path), system=Repeating())) == [("done", "")]
+    assert outcomes(restore(feed(tmp_path)), "restored") == [("done", "")]
+    assert tree(tmp_path) == before
+
+
+def test_an_instance_with_statistics_is_announced_when_it_is_back(tmp_path: Path) -> None:
+    fill(tmp_path, OLD)
+    (tmp_path / "stats" / OLD).mkdir(parents=True)
+    of, recorder = feed(tmp_path), MemoryRecorder()
+    both = replace(of, locations=Locations(data=f"{tmp_path}/data/{DAY}", stats=f"{tmp_path}/stats/{DAY}"))
+    assert outcomes(evict(both, recorder=recorder)) == [("done", "")] * 2
+    assert outcomes(restore(both, recorder=recorder), "restored") == [("done", "")] * 2
+    assert [kind for kind, _ in events(recorder)] == ["evicted", "available"]
+
+
+def test_what_a_protection_keeps_by_now_is_not_purged(tmp_path: Path) -> None:
+    """A process that failed since its input was evicted is found out before the purge."""
+    fill(tmp_path, OLD)
+    evict(feed(tmp_path))
+    protector = Protector(
+        feed="clicks",
+        cluster="primary",
+        name=ProtectionName.UNREAD_CONSUMERS,
+        instances=feed(tmp_path).instances_on("primary"),
+        timezone="UTC",
+        needed=all_needed("sums of it failed"),
+    )
+    result = evict(feed(tmp_path, limit=OLD_ONLY), nominal=LATER, run_name="3", needed=[protector])
+    assert ([*result.items], len(manifests(tmp_path))) == ([], 1)
+    assert "would be kept by the retention of now" in " ".join(result.targets[0].plan.notes)
+
+
+def test_a_restore_waits_for_a_run_that_writes_the_instance(tmp_path: Path) -> None:
+    fill(tmp_path, OLD)
+    evict(feed(tmp_path))
+    held = Held(key="2026-03-01T00:00Z")
+    assert outcomes(restore(feed(tmp_path), outputs=held), "restored") == [("skipped", "lease_held")]
+    assert not (tmp_path / "data" / OLD).exists()
+    assert outcomes(restore(feed(tmp_path)), "restored") == [("done", "")]
 
 
 def test_an_occupied_place_is_refused_and_both_stay(tmp_path: Path) -> None:
