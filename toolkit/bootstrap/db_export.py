@@ -140,6 +140,7 @@ class _Wiring:
         database = self._database(export.target.name)
         reader = InstanceReader(feed=feed, cluster=cluster, format=export.format)
         for instant in self._instants(feed, cluster, export.target.name):
+            slice_ = _slice(feed, cluster, export, instant)
             yield DatabaseExportTarget(
                 entity=feed.name,
                 cluster=cluster.name,
@@ -147,7 +148,8 @@ class _Wiring:
                 instance_key=format_instant(instant),
                 export=export,
                 table=parse_table_name(export.target.table_name),
-                slice=_slice(feed, cluster, export, instant),
+                slice=slice_,
+                twin=_twin(feed, cluster, export, instant) if slice_ else "",
                 files=partial(self._files, reader, instant),
                 database=lambda: database,
             )
@@ -185,6 +187,14 @@ class _Wiring:
         new = sequence.between(parse_instant(max(recorded)) + _MINUTE, end)
         again = (each for each in map(parse_instant, unfinished) if each <= last and each in sequence)
         return sorted({*new, *again})
+
+
+def _twin(feed: Feed, cluster: Cluster, export: FeedExport, instant: datetime) -> str:
+    """Return the instance beside another whose slice is the same; empty: there is none."""
+    sequence, own = feed.instances_on(cluster.name), _slice(feed, cluster, export, instant)
+    beside = (sequence.at_or_before(instant - _MINUTE), sequence.at_or_after(instant + _MINUTE))
+    same = (each for each in beside if each is not None and _slice(feed, cluster, export, each) == own)
+    return next(map(format_instant, same), "")
 
 
 def _slice(feed: Feed, cluster: Cluster, export: FeedExport, instant: datetime) -> Mapping[str, str]:

@@ -20,6 +20,7 @@ from toolkit.exchange.export_targets import (
     DatabaseExportItem,
     DatabaseExportPlan,
     DatabaseExportTarget,
+    ExportRefused,
     no_rows,
 )
 from toolkit.exchange.import_targets import code_of
@@ -91,6 +92,8 @@ class DatabaseExportAction:
         beside = Neighbours(dialect=dialect(database.access.type), table=target.table)
         with database.transaction(read_only=True) as session:
             table, names = session.describe(target.table), beside.names(session)
+            if fault := beside.fault(session, names):
+                raise ExportRefused(code="unfit_table", why=fault)
             record = beside.record(session, target.key) if RECORDS in names else None
         drops = tuple(self._drops(target, names, work))
         detail = DatabaseExportDetail(inputs=files, needs_records=RECORDS not in names)
@@ -104,6 +107,9 @@ class DatabaseExportAction:
         staging = beside.beside(target.key.staging_name(work.run_name))
         columns = ExportColumns(target=target, table=table, dialect=beside.dialect, rows=self.rows(target.cluster))
         load, types = columns.load(files, staging)
+        if target.twin:
+            why = f"the instance {target.twin} has the same slice, and each would delete the rows of the other"
+            raise ExportRefused(code="shared_slice", why=f"{why}; let load.slice tell them apart")
         items = (*drops, _export(target, files, digest))
         detail = replace(detail, columns=types, load=load)
         return replace(blank, items=items, detail=detail, notes=tuple(columns.notes(files)))

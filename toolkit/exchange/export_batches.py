@@ -163,6 +163,10 @@ class ExportBatch:
             raise ExportRefused(code="rows_differ", why=why)
         if not staged and not target.export.allow_empty:
             raise no_rows(target)
+        cut = load.cut_columns(session)
+        if cut:
+            why = f"the table cannot keep values of {', '.join(cut)} as they are: they have more digits or characters"
+            raise ExportRefused(code="value_cut", why=f"{why}; widen the columns, or round the data")
         without = load.count_without_key(session)
         if without:
             why = f"{without:,} rows have no value in {', '.join(load.key)}, which identifies a row; correct the data"
@@ -190,6 +194,9 @@ class ExportBatch:
         """Merge the rows and record the export in one transaction; return how many rows of the table were written."""
         target, digest = self.run.plan.target, self._item.digest
         with target.database().transaction() as session:
+            if not self.run.beside.lock(session):
+                why = f"another export merges rows into {target.table} for very long; run again"
+                raise ExportRefused(code="table_busy", why=why)
             before = self.run.beside.record(session, target.key, locked=True)
             if before is not None and before.digest == digest:
                 return 0  # a run that was taken for dead has committed it since the plan

@@ -48,6 +48,7 @@ class DatabaseExportTarget:
         export: of the feed on the cluster.
         table: its name, by parts.
         slice: texts by column of the rows that the instance replaces.
+        twin: the instance before or after it, if it has the same slice; empty: neither has.
         files: lists the instance's files; raises `InputMissing`.
         database: opens the datasource for writing, once.
     """
@@ -59,6 +60,7 @@ class DatabaseExportTarget:
     export: FeedExport
     table: RelationName
     slice: Mapping[str, str]
+    twin: str
     files: Callable[[RunContext], InstanceFiles] = field(compare=False)
     database: Callable[[], Database] = field(compare=False)
 

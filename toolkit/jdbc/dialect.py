@@ -13,8 +13,14 @@ from typing_extensions import override
 
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.errors import InvalidInput
-from toolkit.jdbc.port import RelationName, RowQuery, Value, ValueRange
+from toolkit.jdbc.port import RelationName, RowQuery, TableColumn, Value, ValueRange
 
+_CUT = re.compile(r"numeric|character varying|time|interval")
+"""Types whose values PostgreSQL rounds or cuts without a word, to fit a column's limit."""
+_MOST_DIGITS, _MOST_SCALE = 65, 30
+_LOCK_SECONDS = 1800
+_SQL_MODE = "CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO')"
+"""A value that does not fit is an error, and a key 0 stays 0."""
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 
@@ -140,11 +146,31 @@ class Dialect:
         """Return the one statement that updates and inserts, for a key that is unique; None: there is none."""
         return None
 
-    def staging_statement(self, staging: RelationName, table: RelationName, columns: Sequence[str]) -> str:
-        """Return the statement that makes an empty table with columns of the same types and without constraints."""
+    def staging_statement(
+        self, staging: RelationName, table: RelationName, columns: Sequence[str], types: Mapping[str, str] | None = None
+    ) -> str:
+        """Return the statement that makes an empty table with columns of the same types and without constraints.
+
+        Args:
+            staging: the new table.
+            table: whose types it has.
+            columns: that it has.
+            types: types of columns that get another one, as `widened` writes them.
+        """
+        fields = ", ".join(self._read(each, (types or {}).get(each)) for each in columns)
         return (
-            f"CREATE TABLE {self.table(staging)} AS SELECT {self.names(columns)} FROM {self.table(table)} WHERE 1 = 0"
+            f"{self._create} {self.table(staging)}{self.engine} AS SELECT {fields} FROM {self.table(table)} WHERE 1 = 0"
         )
+
+    def widened(self, column: TableColumn) -> tuple[str, str] | None:  # noqa: ARG002 - the standard's types are not known
+        """Return a type without a column's limit of digits or characters, and its own; None: nothing is cut to fit."""
+        return None
+
+    def lock_query(self) -> str:
+        """Return the query that waits for the lock of a name, until the transaction ends; empty: there is no lock."""
+        return ""
+
+    _create, engine = "CREATE TABLE", ""
 
     def _same(self, key: Sequence[str], one: str, other: str) -> str:
         return " AND ".join(f"{one}.{self.quote(each)} = {other}.{self.quote(each)}" for each in key)
@@ -201,12 +227,26 @@ class _Postgres(Dialect):
         then = f"UPDATE SET {values}" if values else "NOTHING"
         return f"{self.insert_statement(staging, table, columns)} ON CONFLICT ({self.names(key)}) DO {then}"
 
+    _create = "CREATE UNLOGGED TABLE"
+
     @override
-    def staging_statement(self, staging: RelationName, table: RelationName, columns: Sequence[str]) -> str:
-        return (
-            f"CREATE UNLOGGED TABLE {self.table(staging)} AS "
-            f"SELECT {self.names(columns)} FROM {self.table(table)} WITH NO DATA"
-        )
+    def widened(self, column: TableColumn) -> tuple[str, str] | None:
+        if column.size is None or not _CUT.match(column.type):
+            return None
+        inner = ",".join(str(each) for each in (column.size, column.scale) if each is not None)
+        base = column.type.removesuffix("[]")
+        head, zone, rest = base.partition(" with")
+        return column.type, f"{head}({inner}){zone}{rest}{column.type[len(base) :]}"
+
+    @override
+    def lock_query(self) -> str:
+        return "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtext(?))) AS locked"
+
+    @override
+    def _text(self, text: str) -> str:
+        """Return the text; a backslash means itself whatever `standard_conforming_strings` says."""
+        plain = super()._text(text)
+        return "E" + plain.replace("\\", "\\\\") if "\\" in text else plain
 
     @override
     def _binary(self, value: bytes) -> str:
@@ -220,6 +260,23 @@ class _Postgres(Dialect):
 
 class _MySql(Dialect):
     """SQL of MariaDB and MySQL."""
+
+    engine = " ENGINE=InnoDB"
+
+    @override
+    def widened(self, column: TableColumn) -> tuple[str, str] | None:
+        if column.type in {"datetime", "timestamp", "time"}:
+            kind = "time" if column.type == "time" else "datetime"
+            return f"{kind}(6)", f"{kind}({column.size or 0})"
+        if column.type != "decimal" or column.size is None:
+            return None
+        scale = column.scale or 0
+        more = min(_MOST_SCALE, _MOST_DIGITS - (column.size - scale)) - scale
+        return f"decimal({column.size + more},{scale + more})", f"decimal({column.size},{scale})"
+
+    @override
+    def lock_query(self) -> str:
+        return f"SELECT GET_LOCK(SHA2(?, 224), {_LOCK_SECONDS})"
 
     @override
     def hashed(self, column: str, parts: int) -> tuple[str, ...]:
@@ -269,7 +326,7 @@ _DIALECTS: Mapping[DatasourceType, Dialect] = {
             "yearIsDateType": "false",
             "tcpKeepAlive": "true",
         },
-        init_statements=("SET SESSION time_zone = '+00:00'",),
+        init_statements=(f"SET SESSION time_zone = '+00:00', SESSION sql_mode = {_SQL_MODE}",),
         is_tested=True,
     ),
 }

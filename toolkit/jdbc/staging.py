@@ -101,7 +101,31 @@ class Neighbours:
             f"SELECT table_name FROM information_schema.tables WHERE table_schema = {schema}",
             *self.table.parts[-2:-1],
         )
-        return frozenset(str(name) for (name,) in found if str(name).startswith((RECORDS, _PREFIX)))
+        return frozenset(str(name) for (name,) in found if is_own(str(name)))
+
+    def fault(self, session: Session, names: Collection[str]) -> str:
+        """Return why exports to the table cannot be whole and once; empty: they can.
+
+        Args:
+            session: of a transaction.
+            names: what `names` returned.
+        """
+        if is_own(self.table.parts[-1]):
+            return f"{self.table} has the name of a table of feedctl itself"
+        if RECORDS in names:
+            found = session.describe(self.beside(RECORDS))
+            has_key = not self.dialect.is_tested or set(found.primary_key) == set(tuple(_RECORD)[:4])
+            if not has_key or not {each.name for each in found.columns} >= set(_RECORD):
+                return f"{self.beside(RECORDS)} is no table of feedctl; rename it"
+        for name in (self.table, *([self.beside(RECORDS)] if RECORDS in names else [])):
+            if self.dialect.type is DatasourceType.MYSQL and session.query(_NO_TRANSACTIONS, *_place(name)):
+                return f"the engine of {name} has no transactions; convert it: ALTER TABLE ... ENGINE=InnoDB"
+        return ""
+
+    def lock(self, session: Session) -> bool:
+        """Wait until no other run merges rows into the table, until the transaction ends; return False if one does."""
+        query = self.dialect.lock_query()
+        return not query or str(session.query(query, f"feedctl {self.table}")[0][0]) == "1"
 
     def create_records(self, session: Session) -> None:
         """Create the table of exports unless it exists."""
@@ -109,6 +133,7 @@ class Neighbours:
         key = self.dialect.names(tuple(_RECORD)[:4])
         session.execute(
             f"CREATE TABLE IF NOT EXISTS {self.dialect.table(self.beside(RECORDS))} ({names}, PRIMARY KEY ({key}))"
+            f"{self.dialect.engine}"
         )
 
     def record(self, session: Session, key: ExportKey, *, locked: bool = False) -> ExportRecord | None:
@@ -157,6 +182,18 @@ class Neighbours:
         return " AND ".join(f"{self.dialect.quote(each)} = ?" for each in tuple(_RECORD)[:4])
 
 
+def is_own(name: str) -> bool:
+    """Return whether a table's name is one of those that feedctl uses."""
+    return name.lower().startswith((RECORDS, _PREFIX))
+
+
+def _place(name: RelationName) -> tuple[str | None, str]:
+    return (name.parts[-2] if len(name.parts) > 1 else None, name.parts[-1])
+
+
+_NO_TRANSACTIONS = """
+SELECT 1 FROM information_schema.tables t JOIN information_schema.engines e ON e.engine = t.engine
+WHERE t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ? AND e.transactions <> 'YES'"""
 _LOCK_LIMITS = {
     DatasourceType.POSTGRES: "SET LOCAL lock_timeout = '20s'",
     DatasourceType.MYSQL: "SET SESSION lock_wait_timeout = 20",
@@ -199,7 +236,8 @@ class StagedLoad:
 
     def create(self, session: Session) -> None:
         """Create the empty staging table."""
-        session.execute(self.dialect.staging_statement(self.staging, self.table.name, self.columns))
+        types = {name: wide for name, (wide, _) in self._widened.items()}
+        session.execute(self.dialect.staging_statement(self.staging, self.table.name, self.columns, types))
 
     def count(self, session: Session, where: str = "") -> int:
         """Return the number of staged rows."""
@@ -210,6 +248,20 @@ class StagedLoad:
         """Return the number of staged rows that lack a value of the key."""
         missing = " OR ".join(f"{self.dialect.quote(each)} IS NULL" for each in self.key)
         return self.count(session, f" WHERE {missing}") if missing else 0
+
+    def cut_columns(self, session: Session) -> tuple[str, ...]:
+        """Return the columns that cannot keep a staged value as it is: the table would round or cut it."""
+        found = []
+        for name, (_, own) in self._widened.items():
+            field = self.dialect.quote(name)
+            if self.count(session, f" WHERE {field} <> CAST({field} AS {own})"):
+                found.append(name)
+        return tuple(found)
+
+    @property
+    def _widened(self) -> Mapping[str, tuple[str, str]]:
+        kinds = {each.name: self.dialect.widened(each) for each in self.table.columns if each.name in self.columns}
+        return {name: kind for name, kind in kinds.items() if kind is not None}
 
     def count_outside(self, session: Session) -> int:
         """Return the number of staged rows that are not of the slice."""
@@ -230,6 +282,9 @@ class StagedLoad:
         own = (self.staging, self.table.name, self.columns)
         if self.type is LoadType.REPLACE:
             session.execute(f"DELETE FROM {self.dialect.table(self.table.name)}{self._of_slice}")
+        if not self.count(session):
+            return 0  # a statement that inserts nothing may be refused, for a column that the database fills
+        if self.type is LoadType.REPLACE:
             return session.execute(self.dialect.insert_statement(*own))
         upsert = self.dialect.upsert_statement(*own, self.key)
         if self.type is LoadType.ALLOWINSERT and upsert is not None and self._is_unique:

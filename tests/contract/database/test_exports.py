@@ -107,6 +107,7 @@ def test_rows_that_do_not_fit_are_refused_and_the_table_stays(
         (UPDATEONLY, {"id": "int"}, "", "nothing_to_update"),
         ('{type: replace, slice: {id: "${YEAR}-x"}}', {"day": "date"}, "", "bad_slice"),
         ('{type: replace, slice: {nothing: "x"}}', {"day": "date"}, "", "unknown_column"),
+        ('{type: replace, slice: {note: "${YEAR}"}}', {"id": "int", "day": "date"}, "", "shared_slice"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused_before_a_row_is_written(
@@ -242,3 +243,26 @@ def test_a_feed_without_an_export_is_refused(repo: ExportRepo) -> None:
     (repo.path / "feeds/orders.yaml").write_text(text.partition("    export:")[0])
     with pytest.raises(InvalidInput, match="feed orders has no `export` on cluster primary"):
         repo.run()
+
+
+def test_an_instance_whose_times_the_table_would_round_is_refused(repo: ExportRepo) -> None:
+    repo.data.run("ALTER TABLE orders ADD at timestamp(0) NULL")
+    repo.write(ALLOWINSERT)
+    columns = {"id": "int", "day": "date", "at": "timestamp"}
+    repo.instance([(1, "2026-03-01", "2026-03-01 10:00:00.7")], columns=columns)
+    assert repo.run() == 1
+    (item,) = repo.document["items"]
+    assert item["code"] == "value_cut"
+    assert "the table cannot keep values of at as they are" in item["message"]
+    assert repo.table() == LEFT
+
+
+def test_a_table_of_exports_that_is_somebody_elses_is_neither_believed_nor_written(repo: ExportRepo) -> None:
+    repo.write(ALLOWINSERT)
+    repo.instance(NEW)
+    repo.data.run("CREATE VIEW feedctl_export AS SELECT id AS feed FROM orders")
+    assert repo.run() == 1
+    (target,) = repo.document["instances"]
+    assert target["failure"]["code"] == "unfit_table"
+    assert repo.tables() == {"orders", "feedctl_export"}
+    assert repo.table() == LEFT

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 
 import pytest
 
 from tests.databases.datasources import DataServer
-from toolkit.entities.vocabulary import LoadType
+from toolkit.entities.vocabulary import DatasourceType, LoadType
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.errors import ConstraintViolated, DatabaseError
-from toolkit.jdbc.port import Database, RelationName, Value
+from toolkit.jdbc.port import Database, RelationName, TableDescription, Value
 from toolkit.jdbc.staging import ExportKey, ExportRecord, Neighbours, StagedLoad
 
 T = "2026-03-01T00:00Z"
@@ -45,6 +47,12 @@ def staged(
         for row in rows:
             session.execute(f"INSERT INTO {own.table(found.staging)} VALUES {row}")
     return found
+
+
+def described(database: Database, table: str) -> TableDescription:
+    """Return the definition of a table."""
+    with database.transaction(read_only=True) as session:
+        return session.describe(RelationName((table,)))
 
 
 def rows(data: DataServer) -> list[tuple[str, ...]]:
@@ -185,3 +193,106 @@ def test_names_with_quotes_and_capitals_are_identifiers(data: DataServer, databa
         session.execute(f"INSERT INTO {own.table(load.staging)} VALUES (4)")
         load.merge(session)
     assert [str(row[0]) for row in data.rows(f"SELECT * FROM {own.table(odd)}")] == ["4"]
+
+
+def test_values_that_the_table_would_round_or_cut_are_found_and_others_come_through(
+    data: DataServer, database: Database
+) -> None:
+    is_mysql = database.access.type is DatasourceType.MYSQL
+    kinds = "at datetime, t time(3), n decimal(60,2)" if is_mysql else "at timestamp(0), t time(3), n numeric(60,2)"
+    data.run(f"CREATE TABLE narrow (id int PRIMARY KEY, {kinds}, d date)")
+    if not is_mysql:
+        data.run("ALTER TABLE narrow ADD w timestamptz(3), ADD v varchar(3), ADD a numeric(10,2)[]")
+    more = "" if is_mysql else ", '2026-01-01 10:00:00.001+02', 'abc', '{1.20,NULL}'"
+    fits = f"(1, '2026-01-01 10:00:00', '10:00:00.123', '1.230', '2026-01-01'{more})"
+    columns = tuple(each.name for each in described(database, "narrow").columns)
+    load = staged(database, [fits], table="narrow", columns=columns)
+    with database.transaction() as session:
+        assert load.cut_columns(session) == ()
+        assert load.merge(session) == 1
+        more = "" if is_mysql else ", '2026-01-01 10:00:00.0001+02', 'abc ', '{1.239}'"
+        cut = f"(2, '2026-01-01 10:00:00.7', '10:00:00.1234', '1.239', NULL{more})"
+        session.execute(f"INSERT INTO {load.dialect.table(load.staging)} VALUES {cut}")
+        assert load.cut_columns(session) == tuple(each for each in columns if each not in {"id", "d"})
+    assert [str(row[0]) for row in data.rows("SELECT n FROM narrow")] == ["1.23"]
+
+
+def test_a_key_of_zero_stays_zero(data: DataServer, database: Database) -> None:
+    kind = "int AUTO_INCREMENT" if database.access.type is DatasourceType.MYSQL else "serial"
+    data.run(f"CREATE TABLE numbered (id {kind} PRIMARY KEY, note varchar(9))")
+    load = staged(database, ["(0, 'zero')"], table="numbered", columns=("id", "note"))
+    with database.transaction() as session:
+        load.merge(session)
+    assert [tuple(map(str, row)) for row in data.rows("SELECT id, note FROM numbered")] == [("0", "zero")]
+
+
+def test_a_column_that_the_database_fills_does_not_keep_an_empty_instance_from_its_slice(
+    data: DataServer, database: Database
+) -> None:
+    data.run("CREATE TABLE filled (id int PRIMARY KEY, next_id int GENERATED ALWAYS AS (id + 1) STORED)")
+    data.run("INSERT INTO filled (id) VALUES (1), (2)")
+    load = staged(
+        database, [], table="filled", columns=("id", "next_id"), key=(), type_=LoadType.REPLACE, slice_={"id": 1}
+    )
+    with database.transaction() as session:
+        assert load.merge(session) == 0
+    assert [str(row[0]) for row in data.rows("SELECT id FROM filled")] == ["2"]
+
+
+def test_merges_into_a_table_take_turns_so_that_a_key_without_an_index_comes_once(
+    data: DataServer, database: Database
+) -> None:
+    data.run("CREATE TABLE plain (id int, day date, note varchar(20))")
+    load = staged(database, NEW, table="plain")
+    beside = Neighbours(dialect=load.dialect, table=load.table.name)
+    began, merged = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with database.transaction() as session:
+            began.set()
+            assert beside.lock(session)
+            load.merge(session)
+            merged.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        with database.transaction() as session:
+            assert beside.lock(session)
+            second = pool.submit(other)
+            assert began.wait(20)
+            assert not merged.wait(1)
+            load.merge(session)
+        second.result(20)
+    assert [str(row[0]) for row in data.rows("SELECT id FROM plain ORDER BY id")] == ["1", "3"]
+
+
+def test_tables_that_cannot_keep_an_export_whole_are_named(data: DataServer, database: Database) -> None:
+    own = dialect(database.access.type)
+    data.run("CREATE TABLE feedctl_export (id int PRIMARY KEY)")
+    data.run("CREATE VIEW feedctl_exports AS SELECT * FROM feedctl_export")
+    data.run("CREATE TABLE plain (id int)")
+
+    def fault(table: str) -> str:
+        beside = Neighbours(dialect=own, table=RelationName((table,)))
+        with database.transaction(read_only=True) as session:
+            return beside.fault(session, beside.names(session))
+
+    assert fault("feedctl_export") == "feedctl_export has the name of a table of feedctl itself"
+    assert fault(KEY.staging_name("1")).endswith("has the name of a table of feedctl itself")
+    assert fault("plain") == "feedctl_export is no table of feedctl; rename it"
+    data.run("DROP VIEW feedctl_exports")
+    data.run("DROP TABLE feedctl_export")
+    with database.transaction() as session:
+        Neighbours(dialect=own, table=RelationName(("plain",))).create_records(session)
+    assert fault("plain") == ""
+    if own.type is DatasourceType.MYSQL:
+        data.run("ALTER TABLE plain ENGINE=MyISAM")
+        assert fault("plain") == "the engine of plain has no transactions; convert it: ALTER TABLE ... ENGINE=InnoDB"
+
+
+def test_a_backslash_in_a_text_is_itself_whatever_the_server_says(database: Database) -> None:
+    own = dialect(database.access.type)
+    text = r"a\' OR 1=1 --\n"
+    with database.transaction() as session:
+        if own.type is DatasourceType.POSTGRES:
+            session.execute("SET standard_conforming_strings = off")
+        assert session.query(f"SELECT {own.literal(text)}") == [(text,)]
