@@ -32,7 +32,7 @@ SCHEMA = 1
 """Version of the manifest; another one is not read."""
 FOLDER_PERMISSION = 0o700
 """Directories above an instance may have kept others from it; in quarantine this does."""
-_MOST_BYTES, _MOST_VALUES, _DIGITS = 4 << 20, 200_000, 16
+MOST_BYTES, _MOST_VALUES, _DIGITS = 4 << 20, 200_000, 16
 KEY = re.compile(rf"[0-9TZ-]*-[0-9a-f]{{{_DIGITS}}}")
 """Form of a `QuarantinePlace.key`."""
 MANIFEST_SUFFIX, _FLAG = ".json", ".flag"
@@ -198,7 +198,7 @@ class QuarantineManifest:
         Raises:
             ValueError: it has none, or one of another version.
         """
-        found = _Fields(parse_json(content, most_bytes=_MOST_BYTES, most_values=_MOST_VALUES))
+        found = _Fields(parse_json(content, most_bytes=MOST_BYTES, most_values=_MOST_VALUES))
         if found.value("schema_version", int) != SCHEMA:
             message = f"its schema version is not {SCHEMA}"
             raise ValueError(message)

@@ -11,6 +11,7 @@ from toolkit.planning.retention import Candidate, instance_time
 from toolkit.retention.quarantine import (
     KEY,
     MANIFEST_SUFFIX,
+    MOST_BYTES,
     BadManifest,
     QuarantineManifest,
     QuarantinePlace,
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from toolkit.el import Frequency
     from toolkit.retention.targets import FeedTarget, Location
     from toolkit.storage import Entry, FileSystem
-
-_MOST_BYTES = 4 << 20
 
 
 class QuarantineEntry(NamedTuple):
@@ -125,7 +124,7 @@ class QuarantineReader:
         if written is None:
             raise BadManifest(path=place.data, detail="there is no manifest beside it")
         self.check()
-        with self.storage(place.manifest).read(place.manifest, length=_MOST_BYTES + 1) as stream:
+        with self.storage(place.manifest).read(place.manifest, length=MOST_BYTES + 1) as stream:
             content = stream.read()
         try:
             manifest = QuarantineManifest.decoded(content, self._parsed)
