@@ -204,6 +204,17 @@ def test_a_credential_is_found_in_exactly_one_place(credential: str, found: str)
     ]
 
 
+@pytest.mark.parametrize("name", ["prepareQuery", "sessionInitStatement", "keytab"])
+def test_a_connection_property_is_no_option_of_spark(name: str) -> None:
+    (found,) = problems({"datasources/shop.yaml": f"{DATASOURCE}\nproperties: {{{name}: DROP TABLE t}}\n"})
+    assert f"exchange: the property {name} is an option of Spark" in found
+
+
+def test_a_password_behind_a_semicolon_of_an_end_point_is_refused() -> None:
+    end = DATASOURCE.replace("jdbc:postgresql://db/shop", "jdbc:db2://h/shop:password=s3cret;")
+    assert any("has a password among its options" in each for each in problems({"datasources/shop.yaml": end}))
+
+
 def test_an_alias_needs_its_provider() -> None:
     text = DATASOURCE.replace("env: FEEDCTL_DATASOURCE_SHOP_PASSWORD", "alias: shop")
     (found,) = problems({"datasources/shop.yaml": text})

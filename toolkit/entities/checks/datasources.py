@@ -29,13 +29,13 @@ def credential_findings(credential: Credential | None, pointer: Pointer) -> Iter
 
 
 def check_passwords(datasource: Datasource) -> Iterator[Violation]:
-    """No connection property is a password: it would be in the config repo, and in Spark's settings."""
+    """No connection property is a password, which would be in the config repo, or an option of Spark."""
     interfaces = datasource.interfaces
     found: list[tuple[Pointer, Properties]] = [(("properties",), datasource.properties)]
     for name, each in (("readonly", interfaces.readonly), ("write", interfaces.write)):
         if each is not None:
             found.append((("interfaces", name, "properties"), each.properties))
-            if _PASSWORD.search(each.endpoint.partition("?")[2]):
+            if _PASSWORD.search(each.endpoint):
                 message = "the end point has a password among its options"
                 yield Violation(
                     pointer=("interfaces", name, "endpoint"), rule="credential", message=message, hint=_HINT
@@ -45,9 +45,20 @@ def check_passwords(datasource: Datasource) -> Iterator[Violation]:
             if _PASSWORD.search(f"{name}="):
                 message = f"the property {name} is a password"
                 yield Violation(pointer=(*pointer, name), rule="credential", message=message, hint=_HINT, on_key=True)
+            elif name.lower() in _OF_SPARK:
+                message = f"the property {name} is an option of Spark, which would change what is read or written"
+                yield Violation(
+                    pointer=(*pointer, name), rule="exchange", message=message, hint="remove it", on_key=True
+                )
 
 
 _PASSWORD = re.compile(r"(?i)(?:password|passwd|pwd\d?)\s*=")
+_OF_SPARK = {
+    *("url", "driver", "dbtable", "query", "preparequery", "sessioninitstatement", "hint", "customschema"),
+    *("partitioncolumn", "lowerbound", "upperbound", "numpartitions", "connectionprovider", "keytab", "principal"),
+    *("createtableoptions", "createtablecolumntypes"),
+}
+"""Names in lower case; Spark has one list of its options and of a connection's properties."""
 _HINT = "name its source in credential: env, file or alias"
 
 OWN_CHECKS = (check_credentials, check_passwords)
