@@ -45,11 +45,11 @@ def test_a_crontab_is_written_once_and_then_as_it_should_be(feedctl: Feedctl, tm
     into = ("export", "cron", *PROD, "--into", str(crontab))
     assert feedctl(*into, "--check").code == 1
     assert crontab.read_bytes() == b"# caf\xe9\n0 1 * * * mine\n"
-    assert feedctl(*into).out == "14 actions: 1 files written, 0 removed\n"
+    assert feedctl(*into).out == "15 actions: 1 files written, 0 removed\n"
     written = crontab.read_bytes()
     assert written.startswith(b"# caf\xe9\n0 1 * * * mine\n# >>> feedctl export cron")
     assert crontab.stat().st_mode & 0o777 == 0o600
-    assert (feedctl(*into, "--check").code, feedctl(*into).out) == (0, "14 actions: 0 files written, 0 removed\n")
+    assert (feedctl(*into, "--check").code, feedctl(*into).out) == (0, "15 actions: 0 files written, 0 removed\n")
     assert crontab.read_bytes() == written
 
 
@@ -65,7 +65,7 @@ def test_a_check_shows_what_is_different(feedctl: Feedctl, tmp_path: Path) -> No
 
 def test_the_options_say_otherwise_than_the_environment(feedctl: Feedctl) -> None:
     out = feedctl("export", "cron", *PROD, "--master", "k8s://host", "--deploy-mode", "cluster").out
-    assert out.count("spark-submit --master k8s://host --deploy-mode cluster --queue etl") == 7
+    assert out.count("spark-submit --master k8s://host --deploy-mode cluster --queue etl") == 8
     assert out.count("{ /opt/feedctl/bin/python /opt/feedctl/entrypoints/retention.py ") == 5
 
 
@@ -84,7 +84,7 @@ def test_a_folder_is_written_once_and_then_as_it_should_be(feedctl: Feedctl, tmp
     assert not (tmp_path / "new").exists()
     assert "files written, 0 removed" in feedctl(*into).out
     written = tree(tmp_path)
-    assert (feedctl(*into, "--check").code, feedctl(*into).out) == (0, "14 actions: 0 files written, 0 removed\n")
+    assert (feedctl(*into, "--check").code, feedctl(*into).out) == (0, "15 actions: 0 files written, 0 removed\n")
     assert tree(tmp_path) == written
 
 

@@ -45,7 +45,7 @@ _MOST = 256 << 20
 class ForeignExport(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
     """The ``_metadata`` of an archive describes something else than the table."""
 
-    code = "archive_differs"
+    code = "archive_of_another_table"
     text = "the archive has another export there, so nothing was dropped; move it away, or archive elsewhere"
 
 
