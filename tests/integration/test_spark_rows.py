@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -101,7 +102,9 @@ def test_values_of_postgresql_come_back(
 ) -> None:
     postgres_data.run(POSTGRES)
     trip = RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path, stored, POSTGRES_COLUMNS)
+    on_interrupt = signal.getsignal(signal.SIGINT)
     written = trip.read("i", 2, "at")
+    assert signal.getsignal(signal.SIGINT) is on_interrupt, "Ctrl-C still ends a run in order"
     assert written.rows == 5
     assert sorted(each.name[:5] for each in tmp_path.iterdir()) == ["part-"] * written.files
     assert trip.stage() == 5

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import reduce
@@ -135,7 +137,11 @@ class SparkRows(Rows):
 
 def _started(hadoop_conf: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder.appName("feedctl exchange").config(map={**_SETTINGS, **_CONTEXT_SETTINGS})
+    on_interrupt = signal.getsignal(signal.SIGINT)
     session = builder.getOrCreate()
+    if threading.current_thread() is threading.main_thread():
+        # Spark sets a handler of its own for good: Ctrl-C would not end the run in order, nor work after the session.
+        signal.signal(signal.SIGINT, on_interrupt)
     for name, text in hadoop_conf.items():  # not by the builder: an event log has its settings
         hadoop_settings(session).set(name, text)
     return session
