@@ -318,4 +318,5 @@ def spark_jars(*patterns: str) -> list[str]:
     spark = find_spec("pyspark")
     homes = [Path(str(spark.origin)).parent] if spark and spark.origin else []
     homes += [each.parents[1] for each in homes if each.parent.name == "python"]  # SPARK_HOME/python/pyspark
+    homes += [each.parents[3] for each in homes if each.parent.suffix == ".zip"]  # SPARK_HOME/python/lib/pyspark.zip
     return [str(jar) for home in homes for pattern in patterns for jar in sorted(home.glob(f"jars/{pattern}"))]
