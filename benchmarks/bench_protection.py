@@ -1,4 +1,4 @@
-"""What protections cost a whole run of retention: 100,000 instances (`--instances`) on this disk, a tenth of them go.
+"""Cost of protections in a whole run of retention: 100,000 instances (`--instances`) on this disk, a tenth of them go.
 
 Every instance that goes is at a target, has been read by an instance of a process, and is in no batch, so that each of
 the three protections looks at all of them and keeps none. A run without protections and one with all take turns; their

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import NoTarget
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from toolkit.entities.exchange import FeedExport
     from toolkit.exchange.export_targets import DatabaseExportResult
     from toolkit.exchange.instance_files import InstanceFiles
-    from toolkit.exchange.rows import Rows
     from toolkit.jdbc.port import Database
     from toolkit.ledger.database import Transaction
     from toolkit.runs.stop import StopSignal
@@ -85,7 +84,8 @@ def _wire(
 ) -> DatabaseExportWired:
     options = context.options
     key = format_instant(options.nominal_time)
-    wiring = _Wiring(own=own, adapters=adapters, context=context, stack=stack)
+    opened = adapters.opened(context, stack)
+    wiring = _Wiring(own=own, database=opened.database, context=context)
     chosen = [
         (NoTarget(entity=feed.name, cluster=cluster.name, instance_key=key), partial(wiring.targets, feed, cluster))
         for feed, cluster in context.pairs
@@ -96,12 +96,7 @@ def _wire(
     targets: Targets[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail] = resolved(
         chosen, DatabaseExportDetail, refusal="not_exported", must_all_work=bool(options.selection.names)
     )
-
-    @cache
-    def rows(cluster: str) -> Rows:
-        return stack.enter_context(closing(adapters.rows(context.repository.clusters[cluster])))
-
-    action = DatabaseExportAction(rows=rows, outputs=context.use.outputs)
+    action = DatabaseExportAction(rows=opened.rows, outputs=context.use.outputs)
     content: MessageContent[DatabaseExportTarget] = MessageContent.of_feed(
         "EXPORT", lambda target: target.uri(str(target.table))
     )
@@ -110,20 +105,17 @@ def _wire(
 
 @dataclass(frozen=True, kw_only=True)
 class _Wiring:
-    """Targets of a run, with databases that are opened once each.
+    """Targets of a run.
 
     Attributes:
         own: which instances.
-        adapters: open databases.
+        database: opens a datasource, once.
         context: of the run.
-        stack: closes the databases.
     """
 
     own: ReplicationOptions
-    adapters: ExchangeAdapters
+    database: Callable[[str], Database]
     context: ActionContext
-    stack: ExitStack
-    opened: dict[str, Database] = field(default_factory=dict)
 
     def targets(self, feed: Feed, cluster: Cluster) -> Iterator[DatabaseExportTarget]:
         """Yield the instances of a feed that are exported, oldest first.
@@ -137,7 +129,7 @@ class _Wiring:
             raise NotExported(feed=feed.name, why=f"has no `export` on cluster {cluster.name}; add it to the feed")
         if on.ingest is not None:
             raise NotExported(feed=feed.name, why=f"is ingested on {cluster.name}; export it from a feed of files")
-        database = self._database(export.target.name)
+        database = self.database(export.target.name)
         reader = InstanceReader(feed=feed, cluster=cluster, format=export.format)
         for instant in self._instants(feed, cluster, export.target.name):
             slice_ = _slice(feed, cluster, export, instant)
@@ -156,13 +148,6 @@ class _Wiring:
 
     def _files(self, reader: InstanceReader, instant: datetime, work: RunContext) -> InstanceFiles:
         return reader.files(instant, data_access(work.stores, self.context.variables))
-
-    def _database(self, name: str) -> Database:
-        if name not in self.opened:
-            datasource = self.context.repository.datasource(name)
-            opened = self.adapters.database(datasource, self.context.variables)
-            self.opened[name] = self.stack.enter_context(closing(opened))
-        return self.opened[name]
 
     def _instants(self, feed: Feed, cluster: Cluster, datasource: str) -> list[datetime]:
         """Return the instances that were asked for; else those after the newest recorded one, and unfinished ones."""

@@ -83,6 +83,33 @@ class ExchangeAdapters:
     database: Callable[[Datasource, Variables], Database] = open_database
     metastore: Callable[[Cluster, Callable[[], None] | None], Metastore] = metastore_of
 
+    def opened(self, context: ActionContext, stack: ExitStack) -> OpenedExchange:
+        """Return what opens datasources and rows at their first use in a run; the stack closes them."""
+
+        @cache
+        def database(name: str) -> Database:
+            found = context.repository.datasource(name)
+            return stack.enter_context(closing(self.database(found, context.variables)))
+
+        @cache
+        def rows(cluster: str) -> Rows:
+            return stack.enter_context(closing(self.rows(context.repository.clusters[cluster])))
+
+        return OpenedExchange(database=database, rows=rows)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedExchange:
+    """Databases and rows of one run, each opened once.
+
+    Attributes:
+        database: by the name of the datasource.
+        rows: by the name of the cluster.
+    """
+
+    database: Callable[[str], Database]
+    rows: Callable[[str], Rows]
+
 
 SPARK = ExchangeAdapters()
 
@@ -114,22 +141,13 @@ def _wire(
     options, marks = context.options, partial(_marks, context)
     request = ImportRequest(nominal=options.nominal_time, wanted=own.instances.wanted, marks=marks, is_whole=own.whole)
     targets = request.resolve(imported_pairs(context), must_all_work=bool(options.selection.names))
-
-    @cache
-    def database(name: str) -> Database:
-        found = context.repository.datasource(name)
-        return stack.enter_context(closing(adapters.database(found, context.variables)))
-
-    @cache
-    def rows(cluster: str) -> Rows:
-        return stack.enter_context(closing(adapters.rows(context.repository.clusters[cluster])))
-
+    opened = adapters.opened(context, stack)
     action = ImportAction(
         nominal=options.nominal_time,
         marks=marks,
-        database=database,
+        database=opened.database,
         places=partial(_places, adapters),
-        rows=rows,
+        rows=opened.rows,
         address=address_of,
         shares_moments=own.inconsistent_splits,
         new_holds=NoNewHolds() if options.dry_run else context.holds,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _WEIGHTLESS = FORGOTTEN | {ItemKind.EMPTY_DIRECTORY, ItemKind.QUARANTINED}
-"""What a purge removes was weighed when it was evicted."""
+"""A purge is in no limit of bytes: its data counted when they were evicted."""
 _AHEAD = 256
 """So many are asked for before the sum is looked at."""
 

@@ -291,7 +291,7 @@ def test_a_text_that_is_no_plan_is_refused(text: bytes) -> None:
 
 
 def test_a_forged_file_adds_nothing() -> None:
-    """Whoever makes a file with right digests still gets only what the run plans by itself."""
+    """A forged file with right digests still gets only items that the run plans by itself."""
     file = _planned(_scene(clicks=1))
     (plan,) = file.plans
     forged = replace(plan.items[0], uri="file:///etc", identity=("file:///etc",))

@@ -45,7 +45,7 @@ class World:
 
     @property
     def due(self) -> frozenset[datetime]:
-        """What goes by the rules in the docs: no code of the product is used."""
+        """Return the instances that go by the rules in the docs; it uses no code of the product."""
         past = sorted((each for each in self.there if each <= NOMINAL), reverse=True)
         newest = set(past[: self.keep_last])
         return frozenset(each for each in self.there if each < _ago(LIMIT) and each not in newest | self._protected)

@@ -371,7 +371,7 @@ def test_random_trees_survive_random_deaths(tmp_path: Path, rounds: int) -> None
 
 
 def test_a_feed_that_archives_by_now_archives_although_something_is_in_quarantine(tmp_path: Path) -> None:
-    """What is in quarantine is purged by the same plan, and what is archived is not merely deleted."""
+    """The same plan purges the quarantine, and an archived instance is not merely deleted."""
     fill(tmp_path, OLDER)
     evict(feed(tmp_path))
     archive.fill(tmp_path, OLD)
