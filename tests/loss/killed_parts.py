@@ -112,12 +112,21 @@ class Scene:
             (number,) = ledger.execute(_EVENTS).fetchone()
             return int(number)
 
+    def certain_round(self, seed: int, forks: Forks, seen: Seen) -> None:
+        """Do the same as `one_round`, except that one run dies for certain, with the flag withdrawn."""
+        dying, other = SOURCES
+        tasks = (self._task(dying, 1, None), self._task(other, 1, _DEADLINE_SECONDS))
+        self._round(seed, tasks, forks, seen)
+
     def one_round(self, seed: int, forks: Forks, seen: Seen) -> None:
         """Write a generation, kill one or both of the two runs that copy it, and let the next ones complete it."""
         chance = random.Random(seed)  # noqa: S311 - a repeatable test, no secret
+        tasks = [self._random_task(name, chance, dies=chance.random() < 3 / 4) for name in SOURCES]
+        self._round(seed, tasks, forks, seen)
+
+    def _round(self, seed: int, tasks: Sequence[Task], forks: Forks, seen: Seen) -> None:
         self.write(seed)
         before = self.events()
-        tasks = [self._task(name, chance, dies=chance.random() < 3 / 4) for name in SOURCES]
         ended = list(forks.run(tasks, at_once=len(tasks)))
         seen.rounds += 1
         seen.killed += sum(each.was_killed for each in ended)
@@ -126,10 +135,13 @@ class Scene:
         self._complete()
         assert self.look() == (True, {(name, f"generation {seed}") for name in SOURCES})
 
-    def _task(self, source: str, chance: random.Random, *, dies: bool) -> Task:
+    def _random_task(self, source: str, chance: random.Random, *, dies: bool) -> Task:
         longest = self.longest if chance.random() < 1 / 4 else self.longest / 10
         moment = chance.uniform(0, longest) if dies else _DEADLINE_SECONDS
         calls = chance.randrange(len(NAMES) + 1)  # 0: from the beginning of the run on
+        return self._task(source, calls, moment)
+
+    def _task(self, source: str, calls: int, moment: float | None) -> Task:
         arguments = self.copying.arguments("--source", source, *ONE)
         result = str(self.copying.directory / f"result-{source}.json")
         own = [result if each.endswith("result.json") else each for each in arguments]
@@ -153,18 +165,23 @@ class Scene:
             time.sleep(0.1)
 
 
-def run_and_die(arguments: Sequence[str], calls: int, seconds: float) -> str:
-    """Run a replication; kill -9 this process so many seconds after the flag was withdrawn for the n-th time."""
-    if not calls:
+def run_and_die(arguments: Sequence[str], calls: int, seconds: float | None) -> str:
+    """Run a replication; kill -9 this process so many seconds after it began to withdraw the flag for the n-th time.
+
+    None: not after a time, but at once when the flag is withdrawn.
+    """
+    if not calls and seconds is not None:
         _die_after(seconds)
     withdraw, number = Completeness.withdraw, 0
 
     def counted(self: Completeness) -> None:
         nonlocal number
         number += 1
-        if number == calls:
+        if number == calls and seconds is not None:
             _die_after(seconds)
         withdraw(self)
+        if number == calls and seconds is None:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     Completeness.withdraw = counted  # type: ignore[method-assign]
     code = run_app(replication.app, [*arguments])
