@@ -6,7 +6,9 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from tests.integration.validated_runs import SUITE, put_validator
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.errors import NoSuchTable
 
-_LEASE_SECONDS, _DEADLINE_SECONDS = 5.0, 240.0
+_LEASE_SECONDS, _DEADLINE_SECONDS = 30.0, 240.0
+"""A run must not lose its lease before it is killed; that of a dead one on this machine is over at once."""
 _NOT_YET = {5, 143}
 
 
@@ -44,6 +47,8 @@ def validated_sites(
 class KilledWhileStaged:
     """Rounds over one table, whose second day is bad in some of them.
 
+    The run of the first round dies while its data is validated, all others at a random moment.
+
     Attributes:
         copies: of `validated_sites`, with many partitions; the program that judges is on PATH.
         chance: of the moments.
@@ -61,7 +66,7 @@ class KilledWhileStaged:
         now = self.copies.source.rows()
         allowed = {name: files for name, files in now.items() if not is_bad or DAYS[0] in name}
         with Reader(target, [before, allowed]) as reader:
-            self._kill()
+            self._kill(is_certain=number == 0)
             is_there = self._validator() or self._seen() not in ({}, before)
             self.midway += bool(is_there)
             code = self._rerun()
@@ -74,15 +79,23 @@ class KilledWhileStaged:
         assert codes == ({"quality_failed"} if is_bad else set()), number
         assert bool(self._validator()) is is_bad, number
 
-    def _kill(self) -> None:
+    def _kill(self, *, is_certain: bool) -> None:
+        hang = self.copies.directory / "hang"
+        if is_certain:
+            hang.touch()
         with self.copies.started("hive_replication", *RANGE, lease_seconds=_LEASE_SECONDS) as run:
-            known = set(self._files())
-            deadline = time.monotonic() + _DEADLINE_SECONDS
-            while time.monotonic() < deadline and set(self._files()) <= known and run.poll() is None:
-                time.sleep(0.01)
-            time.sleep(self.chance.uniform(0, 2.0))
+            known, trace = set(self._files()), self.copies.directory / "trace"
+            self._wait(run, trace.exists if is_certain else lambda: not set(self._files()) <= known)
+            time.sleep(0 if is_certain else self.chance.uniform(0, 2.0))
             os.killpg(run.pid, signal.SIGKILL)
             run.communicate()
+        hang.unlink(missing_ok=True)
+
+    @staticmethod
+    def _wait(run: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + _DEADLINE_SECONDS
+        while time.monotonic() < deadline and not happened() and run.poll() is None:
+            time.sleep(0.01)
 
     def _rerun(self) -> int:
         deadline = time.monotonic() + _DEADLINE_SECONDS
