@@ -37,7 +37,10 @@ def restore(
         typer.Option("--from-manifest", metavar="URI", help="The instance that this manifest in quarantine is about."),
     ] = None,
     show: Annotated[
-        bool, typer.Option("--list", help="Show what can be restored, and until when; touch nothing.")
+        bool,
+        typer.Option(
+            "--list", help="Show what can be restored, and until when; of all feeds without a name. Touches nothing."
+        ),
     ] = False,
     run: Annotated[RunFlags, Fields(but=("approve", "plan_out", "apply_plan"))],
 ) -> int:
@@ -52,7 +55,7 @@ def restore(
     from toolkit.retention.restore import NAME
     from toolkit.runs.stop import NeverStopped
 
-    if what is None and from_manifest is None:
+    if what is None and from_manifest is None and not show:
         raise MissingOption(option="RUN|FEED", command="restore")
     is_run = what is not None and _RUN.fullmatch(what) is not None
     key = "" if instance is None else format_instant(instant_of("--instance", instance))

@@ -72,7 +72,8 @@ def _lines(result: Result) -> Iterator[str]:
             expected = "unknown" if detail.estimate is None else f"about {detail.estimate:,}"
             yield f"expected rows: {expected}"
         if item.low is not None or item.high is not None:
-            yield f"range: from {item.low or 'the first'} to {item.high or 'the last'}"
+            some = f"from {item.low or 'the first'} to {item.high or 'the last'}"
+            yield f"range: {some}" if item.rows.ranges else f"range: all rows; the next instance begins at {item.high}"
     if "ROWS" in detail.counters:
         yield f"{detail.counters['ROWS']:,} rows, {detail.counters['BYTESCOPIED']:,} bytes"
     yield from note_lines(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -224,8 +224,10 @@ def restorable_document(found: Iterable[RestorableInstance]) -> Document:
     }
 
 
-def restorable_lines(found: Iterable[RestorableInstance]) -> Iterator[str]:
+def restorable_lines(found: Collection[RestorableInstance]) -> Iterator[str]:
     """Yield what can be restored, for people."""
+    if not found:
+        yield "nothing is in quarantine"
     for each in found:
         if each.problem or each.until is None:
             yield f"{each.feed} on {each.cluster}  {each.path}  cannot be restored: {each.problem}"
