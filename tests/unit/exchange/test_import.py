@@ -142,6 +142,17 @@ def test_changed_rows_replace_those_of_the_instance_before_and_the_first_has_all
     assert (record["low"], record["high"], record["rows"]) == ("2026-03-02T00:00Z", "2026-03-03T00:00Z", 3)
 
 
+def test_the_first_of_changed_rows_says_that_all_are_read_and_the_next_says_which(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1), row(2, 1)]
+    first = site.text(site.run("2026-03-02T00:00Z", dry_run=True))
+    assert "range: all rows; the next instance begins at 2026-03-02T00:00Z" in first
+    site.run("2026-03-02T00:00Z")
+    then = site.text(site.run("2026-03-03T00:00Z", dry_run=True))
+    assert "range: from 2026-03-02T00:00Z to 2026-03-03T00:00Z" in then
+    assert "all rows" not in then
+
+
 def test_a_merge_needs_the_instance_before_unless_all_rows_are_read(tmp_path: Path) -> None:
     site = ImportSite(tmp_path, extract=MERGE)
     site.database.rows = [row(1, 1)]
