@@ -37,10 +37,7 @@ def restore(
         typer.Option("--from-manifest", metavar="URI", help="The instance that this manifest in quarantine is about."),
     ] = None,
     show: Annotated[
-        bool,
-        typer.Option(
-            "--list", help="Show what can be restored, and until when; of all feeds without a name. Touches nothing."
-        ),
+        bool, typer.Option("--list", help="Show what can be restored until when; without a name of all feeds.")
     ] = False,
     run: Annotated[RunFlags, Fields(but=("approve", "plan_out", "apply_plan"))],
 ) -> int:
