@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -65,11 +65,12 @@ def _floor(of: MovingRange, expression: str, position: int) -> datetime | None:
 
 @lru_cache(maxsize=4096)
 def _positions(of: MovingRange, instant: datetime) -> range:
-    """Return the positions of the runs whose range holds an instance; both borders are found by halving.
+    """Return the positions of the runs whose range holds an instance; both borders are searched from its time on.
 
     Cached: an update of a feed is asked about by each process that reads it, mostly by the same expressions.
     """
-    positions = range(len(of.runs))
+    count = len(of.runs)
+    near = min(of.runs.positions(instant, instant).start, count)
 
     def ends_late_enough(position: int) -> bool:
         end = of.floor(of.end, position)
@@ -79,8 +80,21 @@ def _positions(of: MovingRange, instant: datetime) -> range:
         start = of.floor(of.start, position)
         return start is not None and start > instant
 
-    first = bisect_left(positions, x=True, key=ends_late_enough)
-    return range(first, bisect_left(positions, x=True, key=starts_too_late))
+    return range(_border(near, count, ends_late_enough), _border(near, count, starts_too_late))
+
+
+def _border(near: int, count: int, holds: Callable[[int], bool]) -> int:
+    """Return the first of `count` positions at which a condition holds that holds from there on; else `count`.
+
+    The steps away from `near` double, then the last one is halved: a range is mostly close to its instance.
+    """
+    low, high, step = near, near, 1
+    while low > 0 and holds(low - 1):
+        low, high, step = max(0, low - step), low - 1, 2 * step
+    step = 1
+    while high < count and not holds(high):
+        low, high, step = high + 1, min(count, high + step), 2 * step
+    return bisect_left(range(count), x=True, lo=low, hi=high, key=holds)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -194,6 +194,14 @@ class InstanceReaders:
             return self._in_period(instant)
         # The ledger has canonical URIs: parsing one would take longer than all the rest.
         feed, _, cluster = update.dataset.removeprefix(_FEEDS).partition("?cluster=")
+        return self.of_instance(feed, cluster, instant)
+
+    def of_instance(self, feed: str, cluster: str, instant: datetime) -> Sequence[str]:
+        """Return the keys of the process instances that read an instance of a feed on a cluster, rising.
+
+        Raises:
+            ElError: an expression of an input that cannot be evaluated.
+        """
         grid = self._grid(feed, cluster)
         if grid is None or instant not in grid:
             return ()

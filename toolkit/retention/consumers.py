@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from toolkit.el import format_instant
-from toolkit.el.dataset_uri import feed_uri
-from toolkit.ledger import events
-from toolkit.ledger.runs.instances import newest_attempts
+from toolkit.ledger.runs.instances import succeeded_runs
 from toolkit.ledger.runs.queries import InstanceSpan, Subject
-from toolkit.ledger.vocabulary import LifeCycle, RunStatus
+from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.process_io import ProcessSite
 from toolkit.planning.trigger_rules import InstanceReaders
-from toolkit.planning.triggers import Update
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -47,15 +43,7 @@ class Reader:
         Raises:
             ElError: an expression of the input that cannot be evaluated.
         """
-        update = Update(
-            sequence=0,
-            dataset=feed_uri(feed, self.site.cluster.name),
-            feed=feed,
-            instance_key=format_instant(instant),
-            kind=events.UPDATES[0],
-            recorded_at=instant,
-        )
-        return self.instances.keys(update)
+        return self.instances.of_instance(feed, self.site.cluster.name, instant)
 
     def succeeded(self, tx: Transaction, keys: Collection[str]) -> Mapping[str, int]:
         """Return the newest attempts of instances of the process, as far as they have succeeded: run by instance."""
@@ -63,8 +51,7 @@ class Reader:
             return {}
         site = self.site
         subject = Subject(entity=site.process.name, life_cycle=LifeCycle.EXECUTION, cluster=site.cluster.name)
-        newest = newest_attempts(tx, InstanceSpan(subject=subject, start_key=min(keys), end_key=f"{max(keys)}~"))
-        return {key: each.run_id for key, each in newest.items() if each.status is RunStatus.SUCCEEDED}
+        return succeeded_runs(tx, InstanceSpan(subject=subject, start_key=min(keys), end_key=f"{max(keys)}~"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.planning.entities import path_feed, process
 from toolkit.el import NotAnInstance, evaluate, parse_instant
 from toolkit.entities import Input, Process
-from toolkit.planning.moving_ranges import Consumer, consumers
+from toolkit.planning.moving_ranges import Consumer, MovingRange, consumers
 
 HOURLY = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}-${HOUR}")
 
@@ -42,6 +42,22 @@ def test_processes_that_read_other_feeds_or_run_elsewhere_are_passed_over() -> N
 def test_a_time_that_is_no_instance_is_an_error() -> None:
     with pytest.raises(NotAnInstance):
         found("2012-03-01T01:30Z")
+
+
+def test_the_runs_that_read_an_instance_are_looked_for_close_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan asks for the readers of thousands of instances; halving all runs looks at 20 of them each time."""
+    looked: list[int] = []
+    floor = MovingRange.floor
+
+    def counted(self: MovingRange, expression: str, position: int) -> datetime | None:
+        looked.append(position)
+        return floor(self, expression, position)
+
+    monkeypatch.setattr(MovingRange, "floor", counted)
+    of_the_hour = process({"in": Input(feed="feed1", start="now(0,0)", end="now(0,0)")})
+    (consumer,) = found("2020-03-01T01:00Z", of_the_hour)
+    assert consumer.count == 1
+    assert len(looked) <= 8
 
 
 EXPRESSIONS = st.one_of(

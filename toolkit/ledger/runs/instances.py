@@ -42,6 +42,13 @@ def newest_attempts(tx: Transaction, span: InstanceSpan) -> dict[str, NewestAtte
     return {each.instance_key: each for each in tx.rows(NewestAttempt, wanted.order_by(run.c.instance_key))}
 
 
+def succeeded_runs(tx: Transaction, span: InstanceSpan) -> dict[str, int]:
+    """Return the newest attempts of instances, as far as they have succeeded: run by instance key."""
+    has_succeeded = run.c.status == RunStatus.SUCCEEDED
+    wanted = sa.select(run.c.instance_key, run.c.run_id).where(*within(span), has_succeeded, is_newest())
+    return {row.instance_key: row.run_id for row in tx.execute(wanted)}
+
+
 def open_attempts(tx: Transaction, life_cycle: LifeCycle, cluster: str, at: datetime) -> dict[str, Newest]:
     """Return the attempts of entities on a cluster that may begin, or go on, without an order: by entity and key.
 
