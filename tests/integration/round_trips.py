@@ -38,18 +38,18 @@ class RoundTrip:
         """The directory of files."""
         return (f"file://{self.directory}",)
 
-    def read(self, split_by: str | None = None, parts: int = 1, high_of: str | None = None) -> WrittenRows:
+    def read(self, split_by: str | None = None, parts: int = 1) -> WrittenRows:
         """Write files, of one snapshot if the database has one.
 
         Raises:
             AssertionError: values would change, which an import refuses.
         """
         with database_of(self.data, self.gateway).snapshot() as snapshot:
-            request = self.request(snapshot, split_by, parts, high_of)
+            request = self.request(snapshot, split_by, parts)
             return self.rows.read(request)
 
     def request(
-        self, snapshot: DatabaseSnapshot, split_by: str | None = None, parts: int = 1, high_of: str | None = None
+        self, snapshot: DatabaseSnapshot, split_by: str | None = None, parts: int = 1
     ) -> ReadRequest:
         """Return the request that reads the table."""
         columns = self.columns(snapshot.describe(SOURCE))
@@ -70,7 +70,6 @@ class RoundTrip:
             fetch_size=1000,
             stored=self.stored,
             target=self.files[0],
-            high_of=high_of,
         )
 
     def columns(self, described: TableDescription) -> tuple[MappedColumn, ...]:

@@ -119,7 +119,7 @@ def test_values_of_mariadb_come_back(
     table = MARIADB.replace("sm``all", "small") if stored.format is DataFormat.ORC else MARIADB
     mariadb_data.run(f"SET time_zone = '+00:00'; {table}")
     trip = RoundTrip(mariadb_data, jdbc_gateway, rows, tmp_path, stored, {"clock": "string"})
-    assert trip.read(high_of="at").rows == 4
+    assert trip.read().rows == 4
     assert trip.stage() == 4
     assert not (found := trip.differences()), found
 
@@ -141,7 +141,7 @@ def test_the_newest_row_of_each_key_is_written(
 ) -> None:
     _table(postgres_data, "(1, 'a', '2026-01-01', 1.5), (2, 'b', '2026-01-02', 2.5), (4, 'newer', '2026-02-01', 1)")
     first = RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path / "first")
-    assert first.read(high_of="at").high == datetime(2026, 2, 1)  # noqa: DTZ001 - a local time
+    assert first.read().rows == 3
     postgres_data.run(
         "DELETE FROM t WHERE id = 1; UPDATE t SET v = 'equal' WHERE id = 2;"
         "UPDATE t SET v = 'older', at = '2026-01-31' WHERE id = 4; INSERT INTO t VALUES (3, 'new', NULL, 3)"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +11,9 @@ from toolkit.errors import Failed
 from toolkit.ingest.port import CLOSED_PROPERTY, DataFile, IngestTable, TableCommit, TableState
 from toolkit.ingest_job.instances import closed_before
 from toolkit.ledger import events
-from toolkit.ledger.batches import files as batch_files
-from toolkit.ledger.batches.rows import FeedInstance, NewFile, attach
+from toolkit.ledger.batches.files import enqueue_instance
+from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.events import NewEvent, is_announced
-from toolkit.ledger.registry.registration import Site, UnknownProcess
 from toolkit.ledger.vocabulary import EventKind
 
 if TYPE_CHECKING:
@@ -142,8 +140,6 @@ def announcing(target: CompactTarget, instances: Mapping[str, int]) -> LedgerWri
 def _announce(tx: Transaction, target: CompactTarget, key: str, size: int, run_id: int) -> None:
     uri = target.instances.partition_uri(target.name, parse_instant(key))
     instance = FeedInstance(feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
-    site, file = Site(name=target.entity, cluster=target.cluster), NewFile(server=target.cluster, path=uri, size=size)
-    with suppress(UnknownProcess):  # no step reads it
-        attach(tx, batch_files.enqueue(tx, site, file, marking=key).batch_id, [instance])
+    enqueue_instance(tx, instance, size)
     new = NewEvent(kind=EventKind.AVAILABLE, feed=target.entity, cluster=target.cluster, instance_key=key, uri=uri)
     events.append(tx, [new], run_id)

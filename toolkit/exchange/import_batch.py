@@ -27,6 +27,8 @@ from toolkit.exchange.rows import NULL_TEXT, MergeRequest, ReadRequest, RowsFail
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.types import map_columns
 from toolkit.ledger import exchange_marks
+from toolkit.ledger.batches.files import enqueue_instance
+from toolkit.ledger.batches.rows import FeedInstance
 from toolkit.ledger.exchange_marks import ImportMark
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.storage import StorageError
@@ -109,7 +111,8 @@ class ImportBatch:
             return Applied(results=(found.of(self._item),), open=frozenset(self.positions if is_unknown else ()))
         record, notes = found
         counters = self.plan.detail.counters
-        counters.update(ROWS=record.rows, TIMETAKEN=round((time.monotonic() - began) * 1000))
+        taken = round((time.monotonic() - began) * 1000)
+        counters.update(ROWS=record.rows, BYTESCOPIED=record.bytes, TIMETAKEN=taken)
         kind = EventKind.UPDATED if self.plan.detail.is_there else EventKind.AVAILABLE
         return Applied(
             results=(ItemResult.done(self._item),),
@@ -119,6 +122,7 @@ class ImportBatch:
         )
 
     def _marked(self, record: ImportRecord) -> LedgerWrite:
+        """Return the write of the instance's mark, and of a batch for the steps that read the feed."""
         target = self.plan.target
         mark = ImportMark(
             instance_key=target.instance_key,
@@ -127,9 +131,13 @@ class ImportBatch:
             snapshot=record.snapshot,
             rows=record.rows,
         )
+        instance = FeedInstance(
+            feed=target.entity, cluster=target.cluster, instance_key=target.instance_key, uri=self.address
+        )
 
         def write(tx: Transaction, run_id: int) -> None:
             exchange_marks.record(tx, run_id, target.subject, mark)
+            enqueue_instance(tx, instance, record.bytes)
 
         return write
 
@@ -195,13 +203,14 @@ class ImportBatch:
             raise ImportFailed(code=ROWS_DIFFER, why=f"{why}; run it again")
         if written.rows == 0 and not self.plan.target.settings.allow_empty:
             raise no_rows(str(item.rows.table))
-        self.plan.detail.counters.update(COPY=written.files, BYTESCOPIED=written.bytes)
+        self.plan.detail.counters.update(COPY=written.files)
         return ImportRecord(
             columns=item.columns,
             low=item.low,
             high=item.high,
             snapshot=name,
             rows=written.rows,
+            bytes=written.bytes,
             run=self.work.run_name,
             form=str(self._stored),
         )

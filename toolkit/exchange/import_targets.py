@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 NAME = "db_import"
 RECORD_FILE = "_feedctl_import.json"
 """File in an instance that says what was imported; readers of data leave out names that begin with ``_``."""
+_TOO_MANY = 1 << 63
 DATABASE_ERRORS = (DatabaseError, DatabaseUnreachable, DatabaseTimeout)
 
 
@@ -151,6 +152,7 @@ class ImportRecord:
         high: as of `ImportMark`.
         snapshot: as of `ImportMark`.
         rows: in the instance.
+        bytes: of its files.
         run: that imported it.
         form: of its files, with the text of a null in CSV; empty: not known.
     """
@@ -160,6 +162,7 @@ class ImportRecord:
     high: str | None = None
     snapshot: str | None = None
     rows: int = 0
+    bytes: int = 0
     run: str = ""
     form: str = ""
 
@@ -175,9 +178,12 @@ class ImportRecord:
                 facts: Any = parse_json(stream.read())
             columns = {str(name): str(kind) for name, kind in facts["columns"].items()}
             texts = {key: None if facts[key] is None else str(facts[key]) for key in ("low", "high", "snapshot")}
-            form = str(facts.get("form", ""))
-            return cls(columns=columns, rows=int(facts["rows"]), run=str(facts["run"]), form=form, **texts)
-        except (NotFound, ValueError, TypeError, KeyError, AttributeError):
+            rows, size = int(facts["rows"]), int(facts.get("bytes", 0))
+            if not (0 <= rows < _TOO_MANY and 0 <= size < _TOO_MANY):  # the ledger cannot keep such numbers
+                return None
+            run, form = str(facts["run"]), str(facts.get("form", ""))
+            return cls(columns=columns, rows=rows, bytes=size, run=run, form=form, **texts)
+        except (NotFound, ValueError, TypeError, KeyError, AttributeError, OverflowError):
             return None
 
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from toolkit.entities.vocabulary import DataFormat
 from toolkit.errors import Failed
-from toolkit.jdbc.port import JdbcAccess, RelationName, Value
+from toolkit.jdbc.port import JdbcAccess, RelationName
 
 NULL_TEXT = r"\N"
 """Text of a null in CSV, where the entity names none."""
@@ -52,7 +52,6 @@ class ReadRequest:
         columns: type of Spark by name, in the order of the files (`MappedColumn.spark`).
         fetch_size: rows in one answer of the database.
         target: URI of an empty directory; everything below it belongs to the request.
-        high_of: column whose greatest value is wanted.
     """
 
     access: JdbcAccess
@@ -62,7 +61,6 @@ class ReadRequest:
     fetch_size: int
     stored: StoredFormat
     target: str
-    high_of: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,16 +86,11 @@ class MergeRequest(ReadRequest):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrittenRows:
-    """Files as they were read back after they were written.
-
-    Attributes:
-        high: greatest value of `ReadRequest.high_of`; None: it was not asked for, or no row has one.
-    """
+    """Files as they were read back after they were written."""
 
     rows: int
     bytes: int
     files: int
-    high: Value = None
 
 
 @dataclass(frozen=True, kw_only=True)

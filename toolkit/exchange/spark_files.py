@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,7 +12,6 @@ from pyspark.sql import functions as sql
 from toolkit.entities.vocabulary import DataFormat
 from toolkit.exchange.rows import ReadRequest, RowsFailed, StoredFormat, WrittenRows
 from toolkit.jdbc.gateway import JavaObject
-from toolkit.jdbc.port import Value
 from toolkit.jdbc.types import MOST_DIGITS
 
 _STRICT = {
@@ -50,15 +47,8 @@ def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -
     writer = frame.select(*(_writable(name, kind, stored) for name, kind in columns.items())).write
     writer.format(str(stored.format)).options(**options).mode("append").save(request.target)
     written = read_files(session, (request.target,), stored, columns, columns)
-    high = sql.lit(None) if request.high_of is None else sql.max(column_of(request.high_of))
-    rows, greatest = written.agg(sql.count(sql.lit(1)), high.cast("string")).collect()[0]
     files = [each for each in system.listStatus(directory) if not str(each.getPath().getName()).startswith((".", "_"))]
-    return WrittenRows(
-        rows=int(rows),
-        bytes=sum(int(each.getLen()) for each in files),
-        files=len(files),
-        high=None if greatest is None else _value(str(greatest), columns[str(request.high_of)]),
-    )
+    return WrittenRows(rows=written.count(), bytes=sum(int(each.getLen()) for each in files), files=len(files))
 
 
 def _options(stored: StoredFormat) -> dict[str, str]:
@@ -142,18 +132,6 @@ def _converted(name: str, kind: str, found: str | None, stored: StoredFormat) ->
     back = sql.expr(f"try_cast(try_cast({own} AS {kind}) AS {found})")
     why = f"the column {name} has a value of type {found} that is no {kind}"
     return checked(sql.expr(f"try_cast({own} AS {kind})"), ~back.eqNullSafe(column), why).alias(name)
-
-
-def _value(text: str, kind: str) -> Value:
-    if kind in {"smallint", "int", "bigint"}:
-        return int(text)
-    if kind.startswith("decimal"):
-        return Decimal(text)
-    if kind == "date":
-        return date.fromisoformat(text)
-    if kind.startswith("timestamp"):
-        return datetime.fromisoformat(text).replace(tzinfo=UTC if kind == "timestamp" else None)
-    return text
 
 
 def column_of(name: str) -> Column:

@@ -83,25 +83,13 @@ class FakeRows:
             file.write_text(json.dumps(document, default=str), encoding="utf-8")
             if self.failure is not None:
                 raise self.failure
-        rows = [row for part in parts for row in part]
-        return WrittenRows(
-            rows=len(rows),
-            bytes=sum(each.stat().st_size for each in directory.iterdir()),
-            files=len(parts),
-            high=_greatest(request, rows),
-        )
+        size = sum(each.stat().st_size for each in directory.iterdir())
+        return WrittenRows(rows=sum(map(len, parts)), bytes=size, files=len(parts))
 
 
 def rows_of(files: Sequence[str]) -> list[Row]:
     """Return the rows of files or directories that the fake wrote; what JSON has no type for is text."""
     return [tuple(row) for document in _documents(files) for row in document["rows"]]
-
-
-def _greatest(request: ReadRequest, rows: Sequence[Row]) -> Value:
-    if request.high_of is None:
-        return None
-    at = list(request.columns).index(request.high_of)
-    return max((row[at] for row in rows if row[at] is not None), key=_place, default=None)
 
 
 def _place(value: Value) -> tuple[int, str]:

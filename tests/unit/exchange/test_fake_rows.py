@@ -24,14 +24,13 @@ def _read(target: Path, *selects: str) -> ReadRequest:
         fetch_size=10,
         stored=StoredFormat(),
         target=f"file://{target}",
-        high_of="id",
     )
 
 
 def test_rows_of_all_selects_are_written_and_staged_again(tmp_path: Path) -> None:
     rows = FakeRows({"a": [(1, "x")], "b": [(10, None), (9, "y")]})
     written = rows.read(_read(tmp_path / "new", "a", "b"))
-    assert (written.rows, written.files, written.high) == (3, 2, 10)
+    assert (written.rows, written.files) == (3, 2)
     files = (f"file://{tmp_path / 'new'}",)
     assert rows.columns(files, StoredFormat()) == COLUMNS
     stage = StageRequest(access=ACCESS, table=RelationName(("s",)), files=files, stored=StoredFormat(), columns=COLUMNS)

@@ -15,7 +15,10 @@ import pytest
 from tests.tables.tables import table_of
 from tests.unit.exchange.fake_rows import rows_of
 from tests.unit.exchange.import_site import FILES, ImportSite
+from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.registration import sync_ledger
 from toolkit.catalog.model import Column, TableName
+from toolkit.clock import SystemClock
 from toolkit.errors import FeedctlError
 from toolkit.exchange.import_targets import RECORD_FILE
 from toolkit.exchange.rows import MergeRequest
@@ -63,6 +66,42 @@ def test_a_named_instance_is_imported_again_and_updates_it(tmp_path: Path) -> No
     assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
     assert ids(site, "2026-03-03") == [1, 2]
     assert site.ledger("select kind from event order by sequence") == [("available",), ("updated",)]
+
+
+COUNTING = """kind: process
+name: count
+frequency: days(1)
+clusters: [{name: primary, validity: {start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}]
+inputs:
+  customers: {feed: customers, start: "today(0,0)", end: "today(0,0)"}
+workflow: {engine: command, path: count.sh}
+"""
+
+
+def test_steps_that_read_the_feed_get_a_batch_of_each_import(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1), row(2, 2)]
+    site.run("2026-03-02T00:00Z")
+    assert site.ledger("select count(*) from queue") == [(0,)]  # nothing reads the feed
+    (tmp_path / "repo/processes").mkdir()
+    (tmp_path / "repo/processes/count.yaml").write_text(COUNTING)
+    (tmp_path / "repo/count.sh").write_text("true\n")
+    repo = RepoRequest(config_repo=str(tmp_path / "repo"), variables=site.variables)
+    sync_ledger(repo, who="tests", allow_dirty=True, clock=SystemClock())
+    site.run()
+    site.run(start="2026-03-03T00:00Z")
+    key, place = "2026-03-03T00:00Z", f"file://{site.place('2026-03-03')}"
+    batches = "select source_batch_id, state, marking from queue order by source_batch_id"
+    assert [each[1:] for each in site.ledger(batches)] == [("new", key)] * 2
+    stands_for = site.ledger("select feed, cluster, instance_key, uri from batch_instance")
+    assert stands_for == [("customers", "primary", key, place)] * 2
+    counted = dict(
+        site.ledger("select name, value from run_counter where run_id = (select max(run_id) from run_counter)")
+    )
+    size = (site.place("2026-03-03") / "part-00000.parquet").stat().st_size
+    assert (counted["ROWS"], counted["BYTESCOPIED"], counted["COPY"]) == (2, size, 1)
+    files = site.ledger("select path, size from file")
+    assert files == [(place, size)] * 2
 
 
 def test_a_dry_run_shows_query_columns_and_rows_and_writes_nothing(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from toolkit.ledger.database import Transaction
 from toolkit.ledger.errors import moment
 from toolkit.ledger.registry.lookup import RegisteredProcess
 from toolkit.ledger.registry.lookup import source as registered_source
-from toolkit.ledger.registry.registration import Site
+from toolkit.ledger.registry.registration import Site, UnknownProcess
 from toolkit.ledger.runs.queries import get
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import archive, batch, file, process, queue, server, step, upstream
@@ -227,6 +227,28 @@ def enqueue(
     instances = () if instance is None else attach(tx, target.batch_id, [instance])
     announce(tx, instances, run_id=None)
     return Enqueued(batch_id=target.batch_id, marking=target.marking, file=added, waiting=waiting)
+
+
+def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int) -> Enqueued | None:
+    """Put a new batch of an instance, with its place as a file, into the queues of the steps that read its feed.
+
+    The caller appends the event of the instance.
+
+    Args:
+        tx: the transaction.
+        instance: with its address.
+        size: of its data in bytes.
+
+    Returns:
+        None if no step reads the feed.
+    """
+    new = NewFile(server=instance.cluster, path=instance.uri or "", size=size)
+    try:
+        found = enqueue(tx, Site(name=instance.feed, cluster=instance.cluster), new, marking=instance.instance_key)
+    except UnknownProcess:
+        return None
+    attach(tx, found.batch_id, [instance])
+    return found
 
 
 def _new_batch(tx: Transaction, owner: RegisteredProcess, marking: str | None) -> BatchRow:
