@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.databases.mariadb import MariaDbServer, NoMariaDb, running_mariadb
-from tests.databases.postgresql import PostgresServer
+from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.testbed.jars import JDBC
 from tests.testbed.missing import Missing
 from toolkit.entities import DatasourceType
@@ -116,31 +116,47 @@ def mariadb_server() -> Iterator[MariaDbServer]:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
 
 
-@pytest.fixture(scope="session")
-def _scram_server(postgres_server: PostgresServer) -> PostgresServer:
-    """The PostgreSQL of this worker, with an account that needs its password."""
-    rules = postgres_server.directory / "data" / "pg_hba.conf"
+def _with_account(server: PostgresServer) -> PostgresServer:
+    """Give a server an account that needs its password."""
+    rules = server.directory / "data" / "pg_hba.conf"
     rules.write_text(f"host all {USER} 127.0.0.1/32 scram-sha-256\n{rules.read_text()}")
-    with psycopg.connect(postgres_server.url("postgres").replace("+psycopg", ""), autocommit=True) as connection:
+    with psycopg.connect(server.url("postgres").replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute("SELECT pg_reload_conf()")
         connection.execute(f"CREATE ROLE {USER} LOGIN PASSWORD '{_quoted(PASSWORD)}'".encode())
-    return postgres_server
+    return server
+
+
+def _new_database(server: PostgresServer, jars: str) -> PostgresData:
+    name = f"exchange_{next(_NUMBERS)}"
+    server.create_database(name)
+    url = server.url(name)
+    endpoint = f"jdbc:postgresql://{url.rpartition('@')[2]}"
+    made = datasource("crm", DatasourceType.POSTGRES, endpoint, f"{jars}/{_POSTGRES_JAR}")
+    data = PostgresData(server=server, database=name, datasource=made)
+    with psycopg.connect(data.url, autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {name} OWNER TO {USER}")
+        connection.execute(f"ALTER SCHEMA public OWNER TO {USER}")
+    return data
+
+
+@pytest.fixture(scope="session")
+def _scram_server(postgres_server: PostgresServer) -> PostgresServer:
+    return _with_account(postgres_server)
 
 
 @pytest.fixture
 def postgres_data(_scram_server: PostgresServer, jdbc_jars: str) -> Iterator[PostgresData]:
     """A new database in PostgreSQL."""
-    name = f"exchange_{next(_NUMBERS)}"
-    _scram_server.create_database(name)
-    url = _scram_server.url(name)
-    endpoint = f"jdbc:postgresql://{url.rpartition('@')[2]}"
-    made = datasource("crm", DatasourceType.POSTGRES, endpoint, f"{jdbc_jars}/{_POSTGRES_JAR}")
-    data = PostgresData(server=_scram_server, database=name, datasource=made)
-    with psycopg.connect(data.url, autocommit=True) as connection:
-        connection.execute(f"ALTER DATABASE {name} OWNER TO {USER}")
-        connection.execute(f"ALTER SCHEMA public OWNER TO {USER}")
+    data = _new_database(_scram_server, jdbc_jars)
     yield data
-    _scram_server.drop_database(name)
+    _scram_server.drop_database(data.database)
+
+
+@pytest.fixture
+def own_postgres_data(jdbc_jars: str) -> Iterator[PostgresData]:
+    """A database in a PostgreSQL of this test alone, which it may freeze or kill."""
+    with running_postgres() as server:
+        yield _new_database(_with_account(server), jdbc_jars)
 
 
 @pytest.fixture

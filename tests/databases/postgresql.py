@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import psycopg
 from psycopg import sql
@@ -88,6 +90,26 @@ class PostgresServer:
             self._process.kill()
             self._process.wait()
         self._process = None
+
+    def processes(self) -> list[int]:
+        """Return the server and its children: one for each connection, and those of its own work."""
+        if not self.pid:
+            return []
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        return [self.pid, *map(int, children.split())]
+
+    def kill(self) -> None:
+        """Kill it with all its children, as a machine that dies does; the data stay for the next `start`."""
+        found = self.processes()
+        for each in found:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        if self._process:
+            self._process.wait()
+        self._process = None
+        deadline = time.monotonic() + _STOP_SECONDS
+        while any(Path(f"/proc/{each}").exists() for each in found) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
 
     def restart(self) -> None:
         """Stops it and starts it again, with its data and on its port."""

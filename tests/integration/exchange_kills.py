@@ -1,4 +1,4 @@
-"""Kills of entrypoints that exchange rows with a database: the driver, one of its JVMs, or the connections."""
+"""Kills of entrypoints that exchange rows with a database: the driver, a JVM, an executor, the database, its connections."""
 
 from __future__ import annotations
 
@@ -17,23 +17,60 @@ from tests.databases.datasources import PostgresData, variables
 from tests.e2e.commands import ROOT
 from tests.short_leases import short_leases
 from tests.testbed.running import ending
+from tests.testbed.spark import SparkStandalone
+from tests.testbed.waiting import state
 from toolkit.result import ExitCode
 
 _DEADLINE_SECONDS, _LEASE_SECONDS = 600.0, 5.0
 _LATER: Collection[int] = {ExitCode.SKIPPED.value, ExitCode.TERMINATED.value}
 
 
-def started(entrypoint: str, *arguments: str) -> subprocess.Popen[str]:
-    """Start an entrypoint in a session of its own with its JVMs; a lease is over soon after its owner."""
+def started(entrypoint: str, spark: SparkStandalone | None, *arguments: str) -> subprocess.Popen[str]:
+    """Start an entrypoint in a session of its own with its JVMs; a lease is over soon after its owner.
+
+    Args:
+        entrypoint: its name.
+        spark: the cluster to submit it to; None: its executors are its own process.
+        arguments: of the entrypoint.
+    """
+    command = [sys.executable, "-m", f"entrypoints.{entrypoint}"]
+    environment = {**variables(), "SPARK_LOCAL_IP": "127.0.0.1", **short_leases(_LEASE_SECONDS)}
+    if spark is not None:
+        script = str(ROOT / f"entrypoints/{entrypoint}.py")
+        command = [str(spark.home / "bin/spark-submit"), *spark.submit_options, script]
+        environment |= {**spark.environment, "PYSPARK_PYTHON": sys.executable}
     return subprocess.Popen(
-        [sys.executable, "-m", f"entrypoints.{entrypoint}", *arguments],
+        [*command, *arguments],
         cwd=ROOT,
-        env={**variables(), "SPARK_LOCAL_IP": "127.0.0.1", **short_leases(_LEASE_SECONDS)},
+        env=environment,
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
+
+
+def _executors(spark: SparkStandalone) -> list[int]:
+    """Return the processes of a cluster's executors."""
+    workers = [f"spark://Worker@127.0.0.1:{each['port']}" for each in state(spark.web, "/json/")["workers"]]
+    found = []
+    for each in Path("/proc").iterdir():
+        try:
+            line = (each / "cmdline").read_text() if each.name.isdigit() else ""
+        except OSError:  # it ended meanwhile
+            continue
+        if "CoarseGrainedExecutorBackend" in line and any(worker in line for worker in workers):
+            found.append(int(each.name))
+    return found
+
+
+def _kill_executor(run: subprocess.Popen[str], spark: SparkStandalone) -> None:
+    """Kill one executor as soon as there is one, unless the run ends before."""
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    while not (found := _executors(spark)) and run.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for each in random.sample(found, min(1, len(found))):
+        os.kill(each, signal.SIGKILL)
 
 
 def _java(group: int) -> list[int]:
@@ -50,13 +87,18 @@ def _java(group: int) -> list[int]:
     return found
 
 
-def _strike(target: str, run: subprocess.Popen[str], data: PostgresData) -> None:
-    """Kill the driver, one of its JVMs, or the connections of the database."""
+def _strike(target: str, run: subprocess.Popen[str], data: PostgresData, spark: SparkStandalone | None) -> None:
+    """Kill the driver, one of its JVMs, an executor, the database itself, or its connections."""
     if target == "driver":
         os.kill(run.pid, signal.SIGKILL)
     elif target == "java":
         for each in random.sample(found := _java(run.pid), min(1, len(found))):
             os.kill(each, signal.SIGKILL)
+    elif target == "executor" and spark is not None:
+        _kill_executor(run, spark)
+    elif target == "server":
+        data.server.kill()
+        data.server.start()
     else:
         with psycopg.connect(data.url, autocommit=True) as connection:
             connection.execute(
@@ -65,11 +107,17 @@ def _strike(target: str, run: subprocess.Popen[str], data: PostgresData) -> None
             )
 
 
-def struck(start: Callable[[], subprocess.Popen[str]], data: PostgresData, target: str, pause: float) -> None:
+def struck(
+    start: Callable[[], subprocess.Popen[str]],
+    data: PostgresData,
+    target: str,
+    pause: float,
+    spark: SparkStandalone | None,
+) -> None:
     """Start a run, strike after a pause, and wait for its end and that of its JVMs."""
     with ending(start()) as run:
         time.sleep(pause)
-        _strike(target, run, data)
+        _strike(target, run, data, spark)
         run.communicate(timeout=_DEADLINE_SECONDS)
         for each in _java(run.pid):  # of a driver that is gone: they end by themselves, only later
             os.kill(each, signal.SIGKILL)

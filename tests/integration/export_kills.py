@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from tests.databases.datasources import PostgresData
 from tests.databases.export_repo import T1, ExportRepo
 from tests.integration.exchange_kills import finished, started, struck
+from tests.testbed.spark import SparkStandalone
 
 ROWS = 40_000
 
@@ -30,9 +31,9 @@ def filled(repo: ExportRepo) -> None:
     repo.data.run(f"INSERT INTO orders SELECT g, '2026-03-01', 'old' FROM generate_series(1, {ROWS // 2}) g")  # noqa: S608
 
 
-def _started(repo: ExportRepo) -> subprocess.Popen[str]:
+def _started(repo: ExportRepo, spark: SparkStandalone | None) -> subprocess.Popen[str]:
     chosen = ["--feed", "orders", "--time", T1, "--start", T1]
-    return started("db_export", "--config-repo", str(repo.path), "--allow-dirty", *chosen)
+    return started("db_export", spark, "--config-repo", str(repo.path), "--allow-dirty", *chosen)
 
 
 def state(repo: ExportRepo) -> str:
@@ -46,10 +47,12 @@ def state(repo: ExportRepo) -> str:
     return str(found[0][0])
 
 
-def kill_and_finish(repo: ExportRepo, data: PostgresData, target: str, pause: float) -> None:
+def kill_and_finish(
+    repo: ExportRepo, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
+) -> None:
     """Start an export, strike after a pause, see that it is none or all, and export until it is done."""
-    start = partial(_started, repo)
-    struck(start, data, target, pause)
+    start = partial(_started, repo, spark)
+    struck(start, data, target, pause, spark)
     state(repo)
     finished(start)
     assert state(repo) == "new"

@@ -7,21 +7,24 @@ from functools import partial
 
 from tests.databases.datasources import PostgresData
 from tests.integration.exchange_kills import finished, started, struck
+from tests.testbed.spark import SparkStandalone
 from tests.unit.exchange.import_site import ImportSite
 
 ROWS = 30_000
 NOMINAL = "2026-03-03T00:00Z"
 
 
-def _started(site: ImportSite) -> subprocess.Popen[str]:
+def _started(site: ImportSite, spark: SparkStandalone | None) -> subprocess.Popen[str]:
     chosen = ["--feed", "customers", "--time", NOMINAL, "--start", NOMINAL]
-    return started("db_import", "--config-repo", str(site.root / "repo"), *chosen)
+    return started("db_import", spark, "--config-repo", str(site.root / "repo"), *chosen)
 
 
-def kill_and_finish(site: ImportSite, data: PostgresData, target: str, pause: float) -> None:
+def kill_and_finish(
+    site: ImportSite, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
+) -> None:
     """Start an import, strike after a pause, see that nothing half is visible, and import until it is done."""
-    start = partial(_started, site)
-    struck(start, data, target, pause)
+    start = partial(_started, site, spark)
+    struck(start, data, target, pause, spark)
     assert is_whole(site)
     finished(start)
     assert site.names("2026-03-03")

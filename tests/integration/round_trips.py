@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.contract.database.conftest import database_of
 from tests.databases.datasources import DataServer
-from toolkit.entities.vocabulary import DatasourceType
+from toolkit.entities.vocabulary import DatasourceType, LoadType
 from toolkit.exchange.rows import ReadRequest, Rows, StageRequest, StoredFormat, WrittenRows
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.gateway import JdbcGateway
 from toolkit.jdbc.port import DatabaseSnapshot, RelationName, RowQuery, TableDescription
+from toolkit.jdbc.staging import StagedLoad
 from toolkit.jdbc.types import MappedColumn, map_columns
 
-SOURCE, STAGING = RelationName(("t",)), RelationName(("s",))
+SOURCE, STAGING, MERGED = (RelationName((name,)) for name in ("t", "s", "m"))
 
 
 @dataclass
@@ -48,9 +49,7 @@ class RoundTrip:
             request = self.request(snapshot, split_by, parts)
             return self.rows.read(request)
 
-    def request(
-        self, snapshot: DatabaseSnapshot, split_by: str | None = None, parts: int = 1
-    ) -> ReadRequest:
+    def request(self, snapshot: DatabaseSnapshot, split_by: str | None = None, parts: int = 1) -> ReadRequest:
         """Return the request that reads the table."""
         columns = self.columns(snapshot.describe(SOURCE))
         query = RowQuery(
@@ -85,9 +84,43 @@ class RoundTrip:
             names = [each.name for each in columns]
             session.execute(f"DROP TABLE IF EXISTS {own.table(STAGING)}")
             session.execute(own.staging_statement(STAGING, SOURCE, names))
+        return self._staged(columns, connections)
+
+    def export(self, key: str, connections: int = 2) -> int:
+        """Write the files into a staging table and merge it into a new table `m`, twice: by inserts, then by updates.
+
+        Raises:
+            AssertionError: the table would cut values.
+        """
+        own, database = dialect(self.data.datasource.type), database_of(self.data, self.gateway)
+        is_postgres = own.type is DatasourceType.POSTGRES
+        like = f"(LIKE {own.table(SOURCE)} INCLUDING INDEXES)" if is_postgres else f"LIKE {own.table(SOURCE)}"
+        with database.transaction() as session:
+            for each in (STAGING, MERGED):
+                session.execute(f"DROP TABLE IF EXISTS {own.table(each)}")
+            session.execute(f"CREATE TABLE {own.table(MERGED)} {like}")
+            columns = self.columns(session.describe(SOURCE))
+            load = StagedLoad(
+                dialect=own,
+                table=session.describe(MERGED),
+                staging=STAGING,
+                columns=tuple(each.name for each in columns),
+                type=LoadType.ALLOWINSERT,
+                key=(key,),
+                slice={},
+            )
+            load.create(session)
+        self._staged(columns, connections)
+        with database.transaction() as session:
+            assert not load.cut_columns(session)
+            load.merge(session)
+            load.merge(session)
+            return load.count(session)
+
+    def _staged(self, columns: Sequence[MappedColumn], connections: int) -> int:
         return self.rows.stage(
             StageRequest(
-                access=database.access,
+                access=database_of(self.data, self.gateway).access,
                 table=STAGING,
                 files=self.files,
                 stored=self.stored,
@@ -97,17 +130,18 @@ class RoundTrip:
             )
         )
 
-    def differences(self) -> list[tuple[object, ...]]:
-        """Return rows that only one of both tables has, by all bits of their values."""
+    def differences(self, other: RelationName = STAGING) -> list[tuple[object, ...]]:
+        """Return rows that only the table or only the other one has, by all bits of their values."""
+        tables = ("t", str(other))
         if self.data.datasource.type is DatasourceType.POSTGRES:
-            texts = [f"SELECT x::text FROM {table} AS x" for table in ("t", "s")]  # noqa: S608 - ours
+            texts = [f"SELECT x::text FROM {table} AS x" for table in tables]  # noqa: S608 - ours
         else:
             with database_of(self.data, self.gateway).snapshot() as snapshot:
                 columns = snapshot.describe(SOURCE).columns
             fields = ", ".join(_bits(each.name, each.type) for each in columns)
-            texts = [f"SELECT CONCAT_WS('|', {fields}) FROM {table}" for table in ("t", "s")]  # noqa: S608
-        one, other = texts
-        return self.data.rows(f"{one} EXCEPT ALL {other}") + self.data.rows(f"{other} EXCEPT ALL {one}")
+            texts = [f"SELECT CONCAT_WS('|', {fields}) FROM {table}" for table in tables]  # noqa: S608
+        left, right = texts
+        return self.data.rows(f"{left} EXCEPT ALL {right}") + self.data.rows(f"{right} EXCEPT ALL {left}")
 
 
 def _bits(name: str, kind: str) -> str:

@@ -56,6 +56,7 @@ def test_an_instance_is_exported_once(repo: ExportRepo) -> None:
     repo.write(ALLOWINSERT)
     write(repo, ORDERS)
     assert repo.run(dry_run=True) == 0, repo.text
+    assert "expected rows: 2, by the footers of the files" in repo.text
     assert repo.run() == 0, repo.text
     assert PASSWORD not in repo.text
     found = repo.data.rows("SELECT id, note FROM orders WHERE id = 1 OR note IS NULL ORDER BY id")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.databases.datasources import DataServer
 from tests.integration.random_tables import random_table
-from tests.integration.round_trips import RoundTrip
+from tests.integration.round_trips import MERGED, RoundTrip
 from toolkit.entities.vocabulary import DataFormat
 from toolkit.exchange.rows import StoredFormat
 from toolkit.exchange.spark_rows import SparkRows
@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # Spark leaves sockets open
 ]
+_KEYS = {"postgres_data": "bigserial", "mariadb_data": "bigint NOT NULL AUTO_INCREMENT"}
 _ROUNDS = [
     pytest.param(6, marks=pytest.mark.extended, id="short"),
     pytest.param(150, marks=pytest.mark.soak, id="long"),
@@ -49,6 +50,7 @@ def test_random_tables_come_back_or_are_refused(
         table = random_table(rng, data.datasource.type, backticks=stored.format is not DataFormat.ORC)
         about = f"SEED={seed} round {number} {stored.format}: {table.script}"
         data.run(f"DROP TABLE IF EXISTS t; {table.script}")
+        data.run(f"ALTER TABLE t ADD row_id {_KEYS[server]} PRIMARY KEY")
         trip = RoundTrip(data, jdbc_gateway, rows, tmp_path / str(number), stored, table.wanted)
         if table.refused:
             with pytest.raises(AssertionError) as refusal:
@@ -58,3 +60,5 @@ def test_random_tables_come_back_or_are_refused(
         assert trip.read().rows == table.rows, about
         assert trip.stage() == table.rows, about
         assert not (found := trip.differences()), (found, about)
+        assert trip.export("row_id") == table.rows, about
+        assert not (found := trip.differences(MERGED)), (found, about)

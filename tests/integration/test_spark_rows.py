@@ -6,7 +6,6 @@ import dataclasses
 import os
 import signal
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest

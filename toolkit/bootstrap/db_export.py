@@ -96,7 +96,7 @@ def _wire(
     targets: Targets[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail] = resolved(
         chosen, DatabaseExportDetail, refusal="not_exported", must_all_work=bool(options.selection.names)
     )
-    action = DatabaseExportAction(rows=opened.rows, outputs=context.use.outputs)
+    action = DatabaseExportAction(rows=opened.rows, outputs=context.use.outputs, counts_rows=options.dry_run)
     content: MessageContent[DatabaseExportTarget] = MessageContent.of_feed(
         "EXPORT", lambda target: target.uri(str(target.table))
     )

@@ -11,7 +11,7 @@ from toolkit.actions.model import Problem, TargetPlan
 from toolkit.actions.output_leases import SOURCE_BEING_WRITTEN, output_lease, resource_name, writer_of
 from toolkit.errors import FeedctlError
 from toolkit.exchange.export_batches import DropBatch, ExportBatch, ExportWork
-from toolkit.exchange.export_plan import ExportColumns
+from toolkit.exchange.export_plan import ExportColumns, stored_format
 from toolkit.exchange.export_targets import (
     DROP,
     EXPORT,
@@ -47,10 +47,12 @@ class DatabaseExportAction:
     Attributes:
         rows: reads files on the stores of a cluster, and writes their rows into staging tables.
         outputs: tells which instances runs read or write now.
+        counts_rows: plans have the rows of files with a footer, for a dry run.
     """
 
     rows: Callable[[str], Rows]
     outputs: OutputUse
+    counts_rows: bool = False
     name: str = NAME
     life_cycle: LifeCycle = LifeCycle.EXPORT
 
@@ -111,8 +113,16 @@ class DatabaseExportAction:
             why = f"the instance {target.twin} has the same slice, and each would delete the rows of the other"
             raise ExportRefused(code="shared_slice", why=f"{why}; let load.slice tell them apart")
         items = (*drops, _export(target, files, digest))
-        detail = replace(detail, columns=types, load=load)
+        detail = replace(detail, columns=types, load=load, expected=self._expected(target, files))
         return replace(blank, items=items, detail=detail, notes=tuple(columns.notes(files)))
+
+    def _expected(self, target: DatabaseExportTarget, files: InstanceFiles) -> int | None:
+        if not self.counts_rows:
+            return None
+        rows = self.rows(target.cluster)
+        counts = [rows.count(each.files, stored_format(target, each)) for each in files.parts]
+        known = [each for each in counts if each is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     def _drops(
         self, target: DatabaseExportTarget, names: frozenset[str], work: RunContext

@@ -124,6 +124,7 @@ class DatabaseExportDetail:
         columns: types of Spark of the columns that are written, in the table's order.
         load: staging table and merge; None: nothing is exported.
         inputs: the files; None: they were not listed.
+        expected: rows of the instance, which a dry run counts; None: they were not counted.
         record: the export of the same digest that the database has; None: it has none.
         needs_records: the database has no table of exports yet.
         counters: filled by the export: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``, ``ROWS`` of
@@ -133,6 +134,7 @@ class DatabaseExportDetail:
     columns: Mapping[str, str] = field(default_factory=dict)
     load: StagedLoad | None = None
     inputs: InstanceFiles | None = None
+    expected: int | None = None
     record: ExportRecord | None = None
     needs_records: bool = False
     counters: Counter[str] = field(default_factory=Counter)

@@ -141,6 +141,10 @@ class Rows(Protocol):
         """
         ...
 
+    def count(self, files: tuple[str, ...], stored: StoredFormat) -> int | None:
+        """Return how many rows files have by their footers; None: their format has none."""
+        ...
+
     def stage(self, request: StageRequest) -> int:
         """Write the rows of files into a staging table, and return how many rows the files have."""
         ...

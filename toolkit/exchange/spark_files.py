@@ -27,7 +27,8 @@ _TEXT_TIMES = {
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
 """Forms with microseconds, which Spark leaves out by default."""
-_TYPED = {DataFormat.PARQUET, DataFormat.ORC}
+TYPED = {DataFormat.PARQUET, DataFormat.ORC}
+"""Formats whose files have types, and a footer with their number of rows."""
 _DECIMAL = re.compile(r"decimal\((?P<digits>\d+),(?P<scale>\d+)\)")
 
 
@@ -42,7 +43,7 @@ def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -
     directory = jvm_of(session).org.apache.hadoop.fs.Path(request.target)
     system = directory.getFileSystem(hadoop_settings(session))
     system.setWriteChecksum(False)
-    options = {**_options(stored), **({} if stored.format in _TYPED else _TEXT_TIMES)}
+    options = {**_options(stored), **({} if stored.format in TYPED else _TEXT_TIMES)}
     options["mapreduce.fileoutputcommitter.marksuccessfuljobs"] = "false"  # the flag belongs to publication
     writer = frame.select(*(_writable(name, kind, stored) for name, kind in columns.items())).write
     writer.format(str(stored.format)).options(**options).mode("append").save(request.target)
@@ -109,7 +110,7 @@ def read_files(
 
 def _read_type(stored: StoredFormat, wanted: str, found: str) -> str:
     """Return the type with which a column of files is read; text takes the wanted one, with room for more digits."""
-    if stored.format in _TYPED:
+    if stored.format in TYPED:
         return found
     if wanted == "binary" and stored.format is DataFormat.CSV:
         return "string"

@@ -20,6 +20,7 @@ from toolkit.entities.vocabulary import DatasourceType
 from toolkit.errors import FeedctlError
 from toolkit.exchange.rows import MergeRequest, ReadRequest, Rows, RowsFailed, StageRequest, StoredFormat, WrittenRows
 from toolkit.exchange.spark_files import (
+    TYPED,
     checked,
     column_of,
     file_columns,
@@ -101,6 +102,14 @@ class SparkRows(Rows):
     def columns(self, files: tuple[str, ...], stored: StoredFormat) -> Mapping[str, str]:
         with _explained(None):
             return file_columns(self._opened(None), files, stored)
+
+    @override
+    def count(self, files: tuple[str, ...], stored: StoredFormat) -> int | None:
+        if stored.format not in TYPED:
+            return None
+        with _explained(None):
+            reader = self._opened(None).read.format(str(stored.format))
+            return reader.load(list(files)).count() if files else 0
 
     @override
     def stage(self, request: StageRequest) -> int:

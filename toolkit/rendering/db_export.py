@@ -33,6 +33,7 @@ def _instance(result: Result) -> Document:
         "key": [] if load is None else list(load.key),
         "slice": {} if target is None else dict(target.slice),
         "columns": dict(plan.detail.columns),
+        "expected_rows": plan.detail.expected,
         "counts": counts_document(result),
         "counters": dict(plan.detail.counters),
         **ending_document(result),
@@ -66,6 +67,8 @@ def _lines(result: Result) -> Iterator[str]:
         yield "columns: " + ", ".join(
             f"{name} {load.table.column(name)} from {spark}" for name, spark in plan.detail.columns.items()
         )
+    if plan.detail.expected is not None:
+        yield f"expected rows: {plan.detail.expected:,}, by the footers of the files"
     yield from note_lines(result)
 
 

@@ -40,10 +40,13 @@ def test_an_instance_is_exported_once_as_its_load_says(
     repo.write(load)
     repo.instance(NEW)
     assert repo.run(dry_run=True) == 0
+    assert "expected rows: 2, by the footers of the files" in repo.text
+    assert repo.document["instances"][0]["expected_rows"] == 2
     assert repo.table() == LEFT
     assert "feedctl_export" not in repo.tables()
     assert "note varchar(20) from string" in repo.text.replace("character varying", "varchar")
     assert repo.run() == 0
+    assert repo.document["instances"][0]["expected_rows"] is None
     assert shown(repo) == expected
     assert repo.tables() == {"orders", "feedctl_export"}
     repo.data.run("UPDATE orders SET note = 'by hand' WHERE id = 2")
