@@ -195,6 +195,8 @@ class JdbcConnection:
 
     def close(self) -> None:
         """Roll back what is open, and end the connection."""
+        with suppress(Py4JError):  # the last statement's limit may be an hour, and the server may hang
+            self._connection.setNetworkTimeout(self._threads, int(CALL_SECONDS * 1000))
         with suppress(Py4JError):
             if not self._connection.getAutoCommit():
                 self._connection.rollback()
