@@ -141,6 +141,7 @@ def test_a_server_that_accepts_and_is_silent_is_given_up(
     scheme = "postgresql" if repo.data.datasource.type is DatasourceType.POSTGRES else "mariadb"
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"jdbc:{scheme}://127.0.0.1:{silent.getsockname()[1]}/x"
+        (tmp_path / "import").mkdir()
         site = site_of(tmp_path / "import", repo.data)
         site.datasource = yaml_of(repo.data.datasource, url)
         site.write()

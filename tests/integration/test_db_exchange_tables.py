@@ -60,6 +60,8 @@ def test_partitions_are_imported_and_exported(
     data.run("CREATE TABLE customers (id int PRIMARY KEY, note varchar(20)); INSERT INTO customers VALUES (1, 'x')")
     data.run("INSERT INTO customers VALUES (2, NULL), (3, 'z')")
 
+    for each in ("import", "export"):
+        (tmp_path / each).mkdir()
     site = site_of(tmp_path / "import", data, of_feed="", place_text=place)
     (site.root / "repo/clusters/primary.yaml").write_text(cluster)
     assert site.run(dry_run=True).exit_code == ExitCode.DONE
@@ -73,7 +75,6 @@ def test_partitions_are_imported_and_exported(
     assert catalog.partition_names(name) == ("ds=2026-03-01",)
     assert site.ledger("select kind from event order by sequence") == [("available",), ("updated",)]
 
-    data.run("DROP TABLE IF EXISTS orders")
     repo = make_export_repo(tmp_path / "export", data, database_of(data, jdbc_gateway))
     data.run("DROP TABLE orders")
     data.run("CREATE TABLE orders (id int PRIMARY KEY, note varchar(20), ds varchar(10))")
