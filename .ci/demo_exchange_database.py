@@ -1,8 +1,8 @@
 """The database of the demo of exchanges: `demo_exchange_database.py FOLDER`, until its standard input ends.
 
-A PostgreSQL of its own with customers and their visits, an account with a password, and a writer that works all the time:
-it moves money between customers, adds and removes some, and notes visits. FOLDER/database has URL and jars as variables
-of a shell once all is there. The writer's day is in the table `clock`, for the demo to change.
+A PostgreSQL of its own with customers and their visits, an account with a password, and a writer that works all the
+time: it moves money between customers, adds and removes some, and notes visits. FOLDER/database has URL and jars as
+variables of a shell once all is there. The writer's day is in the table `clock`, for the demo to change.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CREATE TABLE customers_copy (id int PRIMARY KEY, name text, cents bigint, change
 GRANT SELECT ON customers, visits TO shop;
 ALTER TABLE customers_copy OWNER TO shop;
 GRANT CREATE ON SCHEMA public TO shop;
-"""
+"""  # noqa: S608 - numbers of this file
 MOVE = """
 UPDATE customers SET cents = cents + CASE id WHEN %(n)s THEN 1 ELSE -1 END, changed_at = day + time '10:00'
 FROM clock WHERE id IN (%(n)s, %(n)s + 1)

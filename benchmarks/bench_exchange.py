@@ -2,7 +2,8 @@
 
 Each contender is a process of its own; they take turns. Whole process, and the transfer alone: for Spark without the
 start of its session. Goals: the transfer takes at most half of pandas' both ways, and at most 4 times the floor on
-import; the driver's Python stays below 300 MiB. `--rows 5000000` is the larger size.
+import; the driver's Python stays below 300 MiB. `--rows 5000000` is the larger size. An incremental import with nothing
+to do takes at most 2 seconds beyond its start-up, which is that of a Python that loads the same modules.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from benchmarks.timing import timed
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.testbed import java
 from tests.testbed.jars import JDBC
+from tests.unit.exchange.import_site import NOMINAL, ImportSite
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.exchange.rows import ReadRequest, StageRequest, StoredFormat
 from toolkit.jdbc.port import JdbcAccess, RelationName
 
 CHUNK, CONNECTIONS = 50_000, 2
 OURS, PANDAS, LOOP, FLOOR = "feedctl", "pandas", "psycopg, CSV", "psql \\copy"
-AGAINST_PANDAS, AGAINST_FLOOR, MOST_MIB = 0.5, 4.0, 300
+AGAINST_PANDAS, AGAINST_FLOOR, MOST_MIB, IDLE_SECONDS = 0.5, 4.0, 300, 2.0
 COLUMNS = {
     "id": "bigint",
     "customer": "int",
@@ -178,6 +180,31 @@ def measured(
     return found
 
 
+def idle(server: PostgresServer, folder: Path) -> tuple[float, float]:
+    """Return the seconds of an incremental import that has nothing to do, and those of its start-up; the least of 5."""
+    address = server.url("bench").rpartition("@")[2]
+    jar = JDBC.fetched() / "postgresql-42.7.7.jar"
+    site = ImportSite(
+        folder,
+        extract="{type: incremental, delta_column: id, merge_policy: append}",
+        datasource=f"""kind: datasource
+name: crm
+type: postgres
+interfaces: {{readonly: {{endpoint: "jdbc:postgresql://{address}"}}}}
+credential: {{user: feedctl, env: FEEDCTL_DATASOURCE_BENCH}}
+driver: {{class: org.postgresql.Driver, jars: ["{jar}"]}}
+""",
+    )
+    own = {"SPARK_LOCAL_IP": "127.0.0.1", "FEEDCTL_DATASOURCE_BENCH": "any"}
+    environment = {**os.environ, **java.environment(), **own}
+    chosen = ["--config-repo", str(site.root / "repo"), "--feed", "customers", "--time", NOMINAL]
+    modules = "import entrypoints.db_import, toolkit.bootstrap.db_import, toolkit.rendering.db_import"
+    run, start = [sys.executable, "-m", "entrypoints.db_import", *chosen], [sys.executable, "-c", modules]
+    timed(run, environment)
+    assert site.ledger("select rows from exchange_mark") == [(1000,)]
+    return min(timed(run, environment)[0] for _ in range(5)), min(timed(start, environment)[0] for _ in range(5))
+
+
 def main() -> int:
     """Print seconds and ratios; 1 when a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -196,7 +223,11 @@ def main() -> int:
         psql = ["psql", "-q", "-X", server.url("bench").replace("+psycopg", "")]
         subprocess.run([*psql, "-c", _TABLE.format(rows=asked.rows)], check=True)
         found = measured(server, "bench", Path(folder), asked.rows)
-    missed = False
+        subprocess.run([*psql, "-c", "CREATE TABLE customers AS SELECT id, note FROM t LIMIT 1000"], check=True)
+        (Path(folder) / "idle").mkdir()
+        took, start = idle(server, Path(folder) / "idle")
+    print(f"incremental import with nothing to do: {took:.2f} s, of which start-up {start:.2f} s")
+    missed = took - start > IDLE_SECONDS
     for is_import in (True, False):
         print(f"{'import' if is_import else 'export'} of {asked.rows:,} rows, {CONNECTIONS} connections")
         for name in CONTENDERS:
