@@ -70,8 +70,12 @@ def small_disk(place: Path) -> Iterator[Callable[[], None]]:
     command = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(place)]
     if os.geteuid() or subprocess.run(command, check=False, capture_output=True).returncode:
         pytest.skip("a small disk needs root and a machine that lets it mount one")
+
+    def enlarge() -> None:
+        subprocess.run(["mount", "-o", "remount,size=64m", str(place)], check=True)
+
     try:
-        yield lambda: subprocess.run(["mount", "-o", "remount,size=64m", str(place)], check=True) and None
+        yield enlarge
     finally:
         subprocess.run(["umount", "--lazy", str(place)], check=True)
 

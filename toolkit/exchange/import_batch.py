@@ -112,7 +112,7 @@ class ImportBatch:
         record, notes = found
         counters = self.plan.detail.counters
         taken = round((time.monotonic() - began) * 1000)
-        counters.update(ROWS=record.rows, BYTESCOPIED=record.bytes, TIMETAKEN=taken)
+        counters.update(ROWS=record.rows, BYTESCOPIED=record.size, TIMETAKEN=taken)
         kind = EventKind.UPDATED if self.plan.detail.is_there else EventKind.AVAILABLE
         return Applied(
             results=(ItemResult.done(self._item),),
@@ -137,7 +137,7 @@ class ImportBatch:
 
         def write(tx: Transaction, run_id: int) -> None:
             exchange_marks.record(tx, run_id, target.subject, mark)
-            enqueue_instance(tx, instance, record.bytes)
+            enqueue_instance(tx, instance, record.size)
 
         return write
 
@@ -210,7 +210,7 @@ class ImportBatch:
             high=item.high,
             snapshot=name,
             rows=written.rows,
-            bytes=written.bytes,
+            size=written.bytes,
             run=self.work.run_name,
             form=str(self._stored),
         )

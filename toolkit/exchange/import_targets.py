@@ -152,7 +152,7 @@ class ImportRecord:
         high: as of `ImportMark`.
         snapshot: as of `ImportMark`.
         rows: in the instance.
-        bytes: of its files.
+        size: of its files in bytes.
         run: that imported it.
         form: of its files, with the text of a null in CSV; empty: not known.
     """
@@ -162,7 +162,7 @@ class ImportRecord:
     high: str | None = None
     snapshot: str | None = None
     rows: int = 0
-    bytes: int = 0
+    size: int = 0
     run: str = ""
     form: str = ""
 
@@ -178,11 +178,11 @@ class ImportRecord:
                 facts: Any = parse_json(stream.read())
             columns = {str(name): str(kind) for name, kind in facts["columns"].items()}
             texts = {key: None if facts[key] is None else str(facts[key]) for key in ("low", "high", "snapshot")}
-            rows, size = int(facts["rows"]), int(facts.get("bytes", 0))
+            rows, size = int(facts["rows"]), int(facts.get("size", 0))
             if not (0 <= rows < _TOO_MANY and 0 <= size < _TOO_MANY):  # the ledger cannot keep such numbers
                 return None
             run, form = str(facts["run"]), str(facts.get("form", ""))
-            return cls(columns=columns, rows=rows, bytes=size, run=run, form=form, **texts)
+            return cls(columns=columns, rows=rows, size=size, run=run, form=form, **texts)
         except (NotFound, ValueError, TypeError, KeyError, AttributeError, OverflowError):
             return None
 
