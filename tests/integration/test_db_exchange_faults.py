@@ -230,7 +230,8 @@ def test_the_servers_limit_of_a_statement_ends_a_merge(repo: ExportRepo) -> None
         )
         data.run(f"ALTER ROLE {USER} IN DATABASE {data.database} SET statement_timeout = '2s'")
     else:
-        data.run("CREATE TRIGGER slow BEFORE INSERT ON orders FOR EACH ROW SET NEW.note = CONCAT(NEW.note, SLEEP(5))")
+        counted = "(SELECT count(*) FROM seq_1_to_100000 a, seq_1_to_100000 b WHERE a.seq <> b.seq)"
+        data.run(f"CREATE TRIGGER slow BEFORE INSERT ON orders FOR EACH ROW SET NEW.note = {counted}")
         data.run(f"ALTER USER {USER}@'%' WITH MAX_STATEMENT_TIME 2")
     try:
         assert repo.run() not in {0, ExitCode.INVALID}, repo.text
@@ -321,8 +322,8 @@ def test_the_death_of_the_drivers_connection_alone_gives_all_rows_of_one_moment_
     def strike() -> None:
         with closing(psycopg.connect(postgres_data.url, autocommit=True)) as connection:
             killed = connection.execute(
-                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = %s AND datname = %s"
-                " AND query NOT LIKE '%%feedctl_rows%%'",
+                "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE usename = %s"
+                " AND datname = %s AND query NOT LIKE '%%feedctl_rows%%' ORDER BY backend_start LIMIT 1) AS first",
                 (USER, postgres_data.database),
             ).fetchone()
             assert killed == (1,)

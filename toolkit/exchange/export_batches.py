@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, copy_counters
@@ -14,6 +14,7 @@ from toolkit.actions.model import ItemResult
 from toolkit.errors import FeedctlError
 from toolkit.exchange.export_plan import ExportColumns, stored_format
 from toolkit.exchange.export_targets import ExportRefused, no_rows
+from toolkit.exchange.import_targets import code_of
 from toolkit.exchange.rows import StageRequest
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.staging import ExportRecord, Neighbours
@@ -65,8 +66,9 @@ class ExportWork:
         found = attempted(self.work, checked, failures=(FeedctlError,))
         advance(len(items))
         if isinstance(found, FailedAttempt):
-            results = tuple(found.of(item) for item in items)
-            is_unknown = any(each.code in UNKNOWN for each in results)
+            named = found if found.error is None else replace(found, code=code_of(found.error))
+            results = tuple(named.of(item) for item in items)
+            is_unknown = found.code in UNKNOWN
             return Applied(results=results, open=frozenset(positions if is_unknown else ()))
         counters = self.plan.detail.counters
         writes = (copy_counters(counters),) if counters else ()
