@@ -1,4 +1,4 @@
-"""Kills of entrypoints that exchange rows with a database: the driver, a JVM, an executor, the database, its connections."""
+"""Kills of entrypoints that exchange rows with a database: of the driver, a JVM, an executor, or the database."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -25,24 +26,25 @@ _DEADLINE_SECONDS, _LEASE_SECONDS = 600.0, 5.0
 _LATER: Collection[int] = {ExitCode.SKIPPED.value, ExitCode.TERMINATED.value}
 
 
-def started(entrypoint: str, spark: SparkStandalone | None, *arguments: str) -> subprocess.Popen[str]:
-    """Start an entrypoint in a session of its own with its JVMs; a lease is over soon after its owner.
+def command(entrypoint: str, spark: SparkStandalone | None = None) -> list[str]:
+    """Return the command of an entrypoint: Spark in its own process, or on a cluster by ``spark-submit``."""
+    if spark is None:
+        return [sys.executable, "-m", f"entrypoints.{entrypoint}"]
+    return [str(spark.home / "bin/spark-submit"), *spark.submit_options, str(ROOT / f"entrypoints/{entrypoint}.py")]
 
-    Args:
-        entrypoint: its name.
-        spark: the cluster to submit it to; None: its executors are its own process.
-        arguments: of the entrypoint.
-    """
-    command = [sys.executable, "-m", f"entrypoints.{entrypoint}"]
-    environment = {**variables(), "SPARK_LOCAL_IP": "127.0.0.1", **short_leases(_LEASE_SECONDS)}
-    if spark is not None:
-        script = str(ROOT / f"entrypoints/{entrypoint}.py")
-        command = [str(spark.home / "bin/spark-submit"), *spark.submit_options, script]
-        environment |= {**spark.environment, "PYSPARK_PYTHON": sys.executable}
+
+def environment(spark: SparkStandalone | None = None) -> dict[str, str]:
+    """Return the environment of `command`; a lease is over soon after its owner."""
+    known = {**variables(), "SPARK_LOCAL_IP": "127.0.0.1", **short_leases(_LEASE_SECONDS)}
+    return known if spark is None else {**known, **spark.environment, "PYSPARK_PYTHON": sys.executable}
+
+
+def started(entrypoint: str, spark: SparkStandalone | None, *arguments: str) -> subprocess.Popen[str]:
+    """Start an entrypoint in a session of its own with its JVMs."""
     return subprocess.Popen(
-        [*command, *arguments],
+        [*command(entrypoint, spark), *arguments],
         cwd=ROOT,
-        env=environment,
+        env=environment(spark),
         start_new_session=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -52,7 +54,8 @@ def started(entrypoint: str, spark: SparkStandalone | None, *arguments: str) -> 
 
 def _executors(spark: SparkStandalone) -> list[int]:
     """Return the processes of a cluster's executors."""
-    workers = [f"spark://Worker@127.0.0.1:{each['port']}" for each in state(spark.web, "/json/")["workers"]]
+    known: Any = state(spark.web, "/json/")
+    workers = [f"spark://Worker@127.0.0.1:{each['port']}" for each in known.get("workers", ())]
     found = []
     for each in Path("/proc").iterdir():
         try:
@@ -89,7 +92,9 @@ def _java(group: int) -> list[int]:
 
 def _strike(target: str, run: subprocess.Popen[str], data: PostgresData, spark: SparkStandalone | None) -> None:
     """Kill the driver, one of its JVMs, an executor, the database itself, or its connections."""
-    if target == "driver":
+    if target == "driver" and spark is not None:
+        os.killpg(run.pid, signal.SIGKILL)  # spark-submit's JVM is the parent of the driver's Python
+    elif target == "driver":
         os.kill(run.pid, signal.SIGKILL)
     elif target == "java":
         for each in random.sample(found := _java(run.pid), min(1, len(found))):

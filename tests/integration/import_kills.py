@@ -14,7 +14,8 @@ ROWS = 30_000
 NOMINAL = "2026-03-03T00:00Z"
 
 
-def _started(site: ImportSite, spark: SparkStandalone | None) -> subprocess.Popen[str]:
+def started_import(site: ImportSite, spark: SparkStandalone | None = None) -> subprocess.Popen[str]:
+    """Start the entrypoint."""
     chosen = ["--feed", "customers", "--time", NOMINAL, "--start", NOMINAL]
     return started("db_import", spark, "--config-repo", str(site.root / "repo"), *chosen)
 
@@ -23,7 +24,7 @@ def kill_and_finish(
     site: ImportSite, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
 ) -> None:
     """Start an import, strike after a pause, see that nothing half is visible, and import until it is done."""
-    start = partial(_started, site, spark)
+    start = partial(started_import, site, spark)
     struck(start, data, target, pause, spark)
     assert is_whole(site)
     finished(start)

@@ -102,7 +102,7 @@ def test_values_of_postgresql_come_back(
     postgres_data.run(POSTGRES)
     trip = RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path, stored, POSTGRES_COLUMNS)
     on_interrupt = signal.getsignal(signal.SIGINT)
-    written = trip.read("i", 2, "at")
+    written = trip.read("i", 2)
     assert signal.getsignal(signal.SIGINT) is on_interrupt, "Ctrl-C still ends a run in order"
     assert written.rows == 5
     assert sorted(each.name[:5] for each in tmp_path.iterdir()) == ["part-"] * written.files
