@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING
 from toolkit.actions.runner import Targets
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, opened_context, run_action
 from toolkit.bootstrap.retention import resolver_of
+from toolkit.catalog.errors import NoSuchDatabase, NoSuchTable, UnsupportedTable
 from toolkit.el import CanonicalPath
 from toolkit.entities.not_implemented import Area
 from toolkit.retention import FeedTarget, PlanItem, RetentionDetail
-from toolkit.retention.quarantine_reader import QuarantineReader
 from toolkit.retention.restorable import NothingToRestore, RestorableInstance, RestoreChoice, chosen, described
-from toolkit.retention.restore import RestoreAction
+from toolkit.retention.restore import RestoreAction, reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from toolkit.actions.progress import Progress
     from toolkit.clock import Clock
     from toolkit.entities import Cluster, Feed
     from toolkit.retention import RetentionResult
+    from toolkit.retention.quarantine_reader import QuarantineEntry, QuarantineReader
     from toolkit.runs.stop import StopSignal
 
 
@@ -66,14 +67,14 @@ def restorable(
         context = opened_context(replace(options, dry_run=True), clock, process, Area.RETENTION, stack, _pairs)
         choice = _choice(own, context)
         readers = [_reader(target, context) for target in resolver_of(context).restorable(context.pairs)]
-        found = (described(reader, entry) for reader in readers for entry in chosen(reader, choice))
+        found = (described(reader, entry) for reader in readers for entry in _chosen(reader, choice))
         return tuple(sorted((each for each in found if each is not None), key=lambda each: (each.feed, each.path)))
 
 
 def _wire(own: RestoreOptions, context: ActionContext) -> Wired[FeedTarget, PlanItem, RetentionDetail]:
     choice = _choice(own, context)
     found = resolver_of(context).restorable(context.pairs)
-    targets = tuple(target for target in found if next(chosen(_reader(target, context), choice), None) is not None)
+    targets = tuple(target for target in found if next(_chosen(_reader(target, context), choice), None) is not None)
     if not targets:
         raise NothingToRestore(wanted=str(own))
     return Wired(action=RestoreAction(choice=choice), targets=Targets(to_do=targets))
@@ -95,4 +96,10 @@ def _pairs(context: ActionContext) -> Iterable[tuple[Feed, Cluster]]:
 
 def _reader(target: FeedTarget, context: ActionContext) -> QuarantineReader:
     stores = context.look(context.process).stores
-    return QuarantineReader(target=target, storage=stores, check=context.process.check)
+    return reader_of(target, stores, context.process.check)
+
+
+def _chosen(reader: QuarantineReader, choice: RestoreChoice) -> Iterator[QuarantineEntry]:
+    """Yield what is chosen; of a table that is not there, or is none of Hive's, nothing is in quarantine."""
+    with suppress(NoSuchTable, NoSuchDatabase, UnsupportedTable):
+        yield from chosen(reader, choice)

@@ -16,7 +16,7 @@ from toolkit.catalog.errors import ForeignLocation
 from toolkit.el import ElError
 
 if TYPE_CHECKING:
-    from toolkit.catalog.model import StorageDescriptor, Table
+    from toolkit.catalog.model import Partition, StorageDescriptor, Table
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster
 
@@ -103,6 +103,15 @@ class LocationPolicy:
             f"{_shown(place)} is outside of the table's directory {own}; move the data there, or name a directory "
             f"around it in `locations.tables` of the cluster {self.cluster.name}"
         )
+
+    def why_not_registered(self, partition: Partition, own: CanonicalPath) -> str:
+        """Return why a partition of a table is not registered as a file describes it; empty if it may be.
+
+        Args:
+            partition: by a manifest in quarantine.
+            own: the directory of its table.
+        """
+        return self.why_not_used(partition.claimed_location, own) or self.why_not_copyable(partition.storage)
 
     def require_location(self, about: object, text: str) -> None:
         """Refuse a location that is on no file system of the cluster; an empty one is left to who needs it.

@@ -13,7 +13,7 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Retention
 from toolkit.entities.structure import Entity
 from toolkit.entities.values import property_text
-from toolkit.entities.vocabulary import ClusterRole, Engine, ExpiryAction
+from toolkit.entities.vocabulary import ClusterRole, Engine
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
@@ -174,14 +174,6 @@ def _retention(
     feed: Feed, feed_cluster: FeedCluster, retention: Retention, pointer: Pointer
 ) -> Iterator[NotImplementedValue]:
     cluster = feed_cluster.name
-    if feed.table_on(cluster) is not None and retention.action is ExpiryAction.QUARANTINE:
-        yield NotImplementedValue(
-            area=Area.RETENTION,
-            pointer=(*pointer, "action"),
-            value="quarantine of a table",
-            instead="use action: delete, or remove the retention",
-            cluster=cluster,
-        )
     for location, text in retention.archive.locations.by_type() if retention.archive else ():
         yield from _store(text, (*pointer, "archive", "locations", str(location)), cluster)
     for location, text in feed.locations_on(cluster).by_type():

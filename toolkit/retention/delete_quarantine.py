@@ -84,19 +84,19 @@ class QuarantinedDelete:
         place = QuarantinePlace.of(quarantine, self.work.run_name, item.instance_key, item.path)
         move = self._renamed if system.capabilities.atomic_rename else self._condemned
         done = attempted(self.work, partial(move, system, item, place), failures=(StorageError,))
-        return _not_moved(item, done, system) if isinstance(done, FailedAttempt) else Removed(done)
+        return not_moved(item, done, system) if isinstance(done, FailedAttempt) else Removed(done)
 
     def _renamed(self, system: FileSystem, item: PlanItem, place: QuarantinePlace) -> ItemResult[PlanItem]:
         require_no_link(system, item.base, item.path)
-        self._make_folder(system, place)
-        manifest = self._manifest(item, tuple(self._parents_of(system, item)))
+        self.make_folder(system, place)
+        manifest = self.manifest_of(item, tuple(self.parents_of(system, item)))
         with self.work.guard.completing():
             system.write(place.manifest, [manifest.encoded()], overwrite=False)
             try:
                 system.rename(item.path, place.data)
             except NotFound:
                 if is_there(system, place.data):  # a call was repeated below, and the first one had done it
-                    return _moved(item, place.data)
+                    return moved_to(item, place.data)
                 remove_quietly(system, place.manifest, place.base)
                 return ItemResult.skipped(item, StayReason.ALREADY_GONE)
             except Unreachable:  # the rename may still happen, and needs its manifest then
@@ -105,7 +105,7 @@ class QuarantinedDelete:
                 if is_gone(system, place.data) is True:
                     remove_quietly(system, place.manifest, place.base)
                 raise
-        return _moved(item, place.data)
+        return moved_to(item, place.data)
 
     def _condemned(self, system: FileSystem, item: PlanItem, place: QuarantinePlace) -> ItemResult[PlanItem]:
         flag = flag_of(item.path, self.target.availability_flag)
@@ -113,14 +113,14 @@ class QuarantinedDelete:
             content = content_of(system, item.path, flag)
         except NotFound:
             return ItemResult.skipped(item, StayReason.ALREADY_GONE)
-        manifest = replace(self._manifest(item, ()), content=content)
+        manifest = replace(self.manifest_of(item, ()), content=content)
         with self.work.guard.completing():
             system.write(place.manifest, [manifest.encoded()], overwrite=False)
             if flag is not None and copied(system, flag, place.flag):
                 remove(system, flag, item.base)
-        return _moved(item, place.manifest)
+        return moved_to(item, place.manifest)
 
-    def _make_folder(self, system: FileSystem, place: QuarantinePlace) -> None:
+    def make_folder(self, system: FileSystem, place: QuarantinePlace) -> None:
         """Make the directory of the run's instances, for its user alone."""
         require_no_link(system, place.base, place.data)
         if place.folder in self._folders:
@@ -130,7 +130,8 @@ class QuarantinedDelete:
             system.set_permission(place.folder, FOLDER_PERMISSION)
         self._folders.add(place.folder)
 
-    def _parents_of(self, system: FileSystem, item: PlanItem) -> Iterator[ParentDirectory]:
+    def parents_of(self, system: FileSystem, item: PlanItem) -> Iterator[ParentDirectory]:
+        """Yield the directories between the base of an item and itself."""
         parent = item.base
         for name in item.path.relative_to(item.base).split("/")[:-1]:
             parent = parent.child(name)
@@ -138,7 +139,8 @@ class QuarantinedDelete:
                 self._parents[parent] = ParentDirectory.seen(system, parent)
             yield self._parents[parent]
 
-    def _manifest(self, item: PlanItem, parents: tuple[ParentDirectory, ...]) -> QuarantineManifest:
+    def manifest_of(self, item: PlanItem, parents: tuple[ParentDirectory, ...]) -> QuarantineManifest:
+        """Return the manifest of what goes into quarantine now."""
         now, target = self.now(), self.target
         return QuarantineManifest(
             feed=item.feed,
@@ -243,11 +245,12 @@ def times_of(system: FileSystem, path: CanonicalPath) -> Iterator[datetime | Non
         return
 
 
-def _moved(item: PlanItem, place: CanonicalPath) -> ItemResult[PlanItem]:
+def moved_to(item: PlanItem, place: CanonicalPath) -> ItemResult[PlanItem]:
+    """Return the result of what is in quarantine."""
     return ItemResult(item=item, outcome=Outcome.DONE, message=f"in quarantine: {place}")
 
 
-def _not_moved(item: PlanItem, failure: FailedAttempt, system: FileSystem) -> Removed:
+def not_moved(item: PlanItem, failure: FailedAttempt, system: FileSystem) -> Removed:
     """An instance whose move did not come to its end: it stays open unless it is seen what became of it."""
     if failure.refusal is not None:
         return Removed(failure.of(item))

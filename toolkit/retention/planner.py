@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.hold_file import HoldFile, hold_file_in
 from toolkit.actions.model import Problem, TargetPlan
+from toolkit.catalog.errors import CatalogError
 from toolkit.entities import LocationType
 from toolkit.errors import Refused
 from toolkit.planning.delete_limits import excess, excess_weight, kept_needed
@@ -21,8 +22,10 @@ from toolkit.retention.plan import FeedPlan, RetentionDetail, evicted
 from toolkit.retention.quarantine_scan import QuarantineScan
 from toolkit.retention.recent_scan import RecentScan
 from toolkit.retention.sizes import SizeCheck
+from toolkit.retention.tables.evictable import UnreadableLocations
 from toolkit.retention.tables.iceberg_planner import IcebergPlanner
 from toolkit.retention.tables.planner import TablePlanner
+from toolkit.retention.tables.quarantine import TableQuarantineScan
 from toolkit.storage import NotFound, StorageError, find_status
 
 if TYPE_CHECKING:
@@ -127,7 +130,12 @@ class RetentionPlanner:
         if table.iceberg is not None:
             return IcebergPlanner(check=check, hold_file=look).plan(target, table, table.iceberg)
         tables = TablePlanner(check=check, storage=self.storage, hold_file=look, is_present=self._is_present)
-        return tables.plan(target, table)
+        plan = tables.plan(target, table)
+        try:
+            scan = TableQuarantineScan(target=plan.target, table=table, storage=self.storage, check=check)
+            return scan.added_to(plan)
+        except (CatalogError, UnreadableLocations) as error:
+            return replace(blank_plan(target), failed=Problem(code=error.code, message=str(error)))
 
     def _require_archive(self, target: FeedTarget) -> None:
         """An archive that is not mounted, or misspelt, looks as if it were only still to be made."""

@@ -159,6 +159,7 @@ class QuarantineManifest:
         parents: the directories above the instance and below the base, the topmost first.
         flag: name of the feed's availability flag; empty: it has none.
         content: so many files and bytes without the flag, of an instance whose files go one by one; None: it is moved.
+        definition: of the partitions whose data it is, as Hive's ``_metadata``; empty: it is of a path feed.
     """
 
     feed: str
@@ -172,6 +173,7 @@ class QuarantineManifest:
     parents: tuple[ParentDirectory, ...] = ()
     flag: str = ""
     content: tuple[int, int] | None = None
+    definition: str = ""
 
     def encoded(self) -> bytes:
         """Return the manifest as it is stored."""
@@ -187,6 +189,7 @@ class QuarantineManifest:
             "purge_at": self.purge_at.isoformat(),
             "availability_flag": self.flag,
             "content": self.content,
+            "definition": self.definition,
             "parents": [{**each._asdict(), "acl": list(each.acl)} for each in self.parents],
         }
         return json.dumps(document, indent=2).encode()
@@ -217,6 +220,7 @@ class QuarantineManifest:
             purge_at=found.instant("purge_at"),
             flag=flag,
             content=None if counted is None else _two_numbers(counted),
+            definition=found.optional("definition", str) or "",
             parents=tuple(_parent(_Fields(each)) for each in found.value("parents", list)),
         )
 

@@ -34,10 +34,12 @@ class QuarantineEntry(NamedTuple):
 
     Attributes:
         written: when the manifest was written, by the store's clock; None: there is none.
+        has_data: the data is beside it.
     """
 
     place: QuarantinePlace
     written: datetime | None
+    has_data: bool = False
 
 
 def entries(system: FileSystem, folder: CanonicalPath, check: Callable[[], None]) -> Iterator[QuarantineEntry]:
@@ -55,12 +57,15 @@ def entries(system: FileSystem, folder: CanonicalPath, check: Callable[[], None]
         if run.kind is not FileKind.DIRECTORY or not is_name(run.name) or run.name.startswith(OWN_PREFIX):
             continue
         found: dict[str, datetime | None] = {}
+        data: set[str] = set()
         check()
         for each in _listed(system, folder.child(run.name)):
             key, is_manifest = each.name.removesuffix(MANIFEST_SUFFIX), each.name.endswith(MANIFEST_SUFFIX)
+            data.update([key] if key == each.name else [])
             if KEY.fullmatch(key) and (found.get(key) is None):
                 found[key] = each.modified if is_manifest and each.kind is FileKind.FILE else None
-        yield from (QuarantineEntry(QuarantinePlace(folder, run.name, key), at) for key, at in sorted(found.items()))
+        for key, at in sorted(found.items()):
+            yield QuarantineEntry(QuarantinePlace(folder, run.name, key), at, has_data=key in data)
 
 
 def _listed(system: FileSystem, path: CanonicalPath) -> Iterator[Entry]:
@@ -120,7 +125,7 @@ class QuarantineReader:
             BadManifest: it is not a manifest, or about something else than its place says.
             StorageError: it cannot be read.
         """
-        place, written = entry
+        place, written = entry.place, entry.written
         if written is None:
             raise BadManifest(path=place.data, detail="there is no manifest beside it")
         self.check()

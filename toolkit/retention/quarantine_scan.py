@@ -52,7 +52,7 @@ class QuarantineScan:
         for base, folder in self._reader.folders().items():
             if base in set(bases):
                 found = list(entries(self.storage(base), folder, self.check))
-                self._found[base] = found if self._renames(base) else list(_newest(found))
+                self._found[base] = found if self._renames(base) else list(newest_of(found))
 
     def without_condemned(self, found: Sequence[F]) -> list[F]:
         """Return what was found without the instances that are in quarantine where they are.
@@ -141,7 +141,7 @@ class QuarantineScan:
         going = {each.place.manifest: each.candidate for each in due}
         protected = ProtectedInstances.among(going, policy, self.target.protectors) if going else ProtectedInstances()
         kept += len(protected.kept)
-        notes = [*_notes(self.target.feed, waiting, held, kept, bad), *protected.notes]
+        notes = [*quarantine_notes(self.target.feed, waiting, held, kept, bad), *protected.notes]
         return [each for each in due if each.place.manifest not in protected.kept], notes
 
     def _item(self, found: Quarantined) -> PlanItem:
@@ -158,7 +158,7 @@ class QuarantineScan:
         )
 
 
-def _newest(found: Iterable[QuarantineEntry]) -> Iterator[QuarantineEntry]:
+def newest_of(found: Iterable[QuarantineEntry]) -> Iterator[QuarantineEntry]:
     """Yield the newest manifest of each instance: an older one was left by a run that was killed before it was done."""
     newest: dict[str, QuarantineEntry] = {}
     for each in found:
@@ -168,7 +168,10 @@ def _newest(found: Iterable[QuarantineEntry]) -> Iterator[QuarantineEntry]:
     yield from newest.values()
 
 
-def _notes(feed: str, waiting: Sequence[datetime], held: int, kept: int, bad: Sequence[BadManifest]) -> Iterator[str]:
+def quarantine_notes(
+    feed: str, waiting: Sequence[datetime], held: int, kept: int, bad: Sequence[BadManifest]
+) -> Iterator[str]:
+    """Yield what the user is told of a quarantine besides what is purged."""
     if waiting:
         first = format_instant(min(waiting).replace(second=0, microsecond=0))
         yield (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from toolkit.actions.model import NoTarget, Problem, TargetPlan
 from toolkit.actions.runner import Targets
 from toolkit.availability import no_metastore
+from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.el import format_instant
 from toolkit.entities import ExpiryAction, LocationType, Retention
 from toolkit.entities.not_implemented import not_evictable
@@ -159,11 +160,16 @@ class RetentionResolver:
         return Targets(to_do=tuple(targets), settled=tuple(settled))
 
     def restorable(self, pairs: Iterable[tuple[Feed, Cluster]]) -> Iterator[FeedTarget]:
-        """Yield the path feeds that can have something in quarantine, whatever their retention is now."""
+        """Yield the feeds that can have something in quarantine, whatever their retention is now."""
         for feed, cluster in pairs:
             storage = FeedStorage.of(feed, cluster)
-            if storage.table is None:
-                retention = feed.cluster(cluster.name).retention or Retention(limit=feed.frequency)
+            retention = feed.cluster(cluster.name).retention or Retention(limit=feed.frequency)
+            if storage.table is not None:
+                if feed.cluster(cluster.name).ingest is None and cluster.interfaces.registry is not None:
+                    target = self._any_target(feed, cluster, retention, ())
+                    table = self._feed_table(feed, cluster, storage.table)
+                    yield replace(target, table=table, name_services=cluster.name_services)
+            else:
                 dated = (each for each in storage.templates.items() if each[1].dated)
                 places = tuple(self._location(*each, feed, cluster) for each in dated)
                 target = self._any_target(feed, cluster, retention, ())
@@ -217,19 +223,23 @@ class RetentionResolver:
         )
         return replace(
             self._any_target(feed, cluster, retention, pairs),
-            table=FeedTable(
-                with_path_feeds=partial(self._with_path_feeds, feed, cluster),
-                uri=uri,
-                name=table_name(uri),
-                metastore=partial(self.metastore, cluster),
-                place=cluster.place,
-                feed_at=self.shared_data.feed_at,
-                listed=listed_authorities((cluster,)),
-                directories=self._directories_of(cluster),
-                iceberg=partial(self.iceberg, feed, cluster) if feed.cluster(cluster.name).ingest else None,
-            ),
+            table=self._feed_table(feed, cluster, uri),
             archive=self._archive(feed, cluster, retention, (LocationType.DATA,)),
             notes=(*open_keys, *_neighbour_notes(pairs, cluster)),
+        )
+
+    def _feed_table(self, feed: Feed, cluster: Cluster, uri: TableUri) -> FeedTable:
+        return FeedTable(
+            with_path_feeds=partial(self._with_path_feeds, feed, cluster),
+            uri=uri,
+            name=table_name(uri),
+            metastore=partial(self.metastore, cluster),
+            place=cluster.place,
+            feed_at=self.shared_data.feed_at,
+            listed=listed_authorities((cluster,)),
+            why_not_used=LocationPolicy(cluster=cluster).why_not_registered,
+            directories=self._directories_of(cluster),
+            iceberg=partial(self.iceberg, feed, cluster) if feed.cluster(cluster.name).ingest else None,
         )
 
     def _with_path_feeds(self, feed: Feed, cluster: Cluster, target: FeedTarget, base: CanonicalPath) -> FeedTarget:

@@ -108,7 +108,11 @@ def described(reader: QuarantineReader, entry: QuarantineEntry) -> RestorableIns
     is_moved = system.capabilities.atomic_rename
     data = place.data if is_moved else found.candidate.path
     size = system.content_summary(data) if is_there(system, data) else None
-    problem = "" if size is not None else "nothing is in quarantine any more: it is back, or was purged"
+    if size is None and found.manifest.definition:  # the eviction, or a restore, was killed before it was to its end
+        data = found.candidate.path
+        size = system.content_summary(data) if is_there(system, data) else None
+    is_empty = found.manifest.content == (0, 0) and bool(found.manifest.definition)
+    problem = "" if size is not None or is_empty else "nothing is in quarantine any more: it is back, or was purged"
     if size is not None and not is_moved and found.manifest.content != (size.files, size.size):
         problem = "it is back, was written again, or a part of it was purged"
     return known(

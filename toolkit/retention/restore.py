@@ -20,6 +20,7 @@ from toolkit.actions.attempt import UNKNOWN, FailedAttempt, attempted
 from toolkit.actions.model import ItemResult, Problem
 from toolkit.actions.publication import remove
 from toolkit.availability import is_ready, is_there
+from toolkit.catalog.errors import CatalogError
 from toolkit.el import CanonicalPath, format_instant
 from toolkit.entities import LocationType
 from toolkit.ledger.runs.leases import Wanted
@@ -33,6 +34,9 @@ from toolkit.retention.planner import blank_plan
 from toolkit.retention.quarantine import BadManifest, NotWhole, digest_of, place_at
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
 from toolkit.retention.restorable import RestoreChoice, chosen
+from toolkit.retention.tables.evictable import UnreadableLocations
+from toolkit.retention.tables.quarantine import TableQuarantineReader
+from toolkit.retention.tables.restore import PartitionRestore
 from toolkit.storage import AlreadyExists, NotFound, StorageError, Unreachable
 
 if TYPE_CHECKING:
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 NAME = "restore"
+_FAILURES = (StorageError, CatalogError)
 ALREADY_THERE = "already_there"
 """The code of an instance that is back already: a run was killed before it removed the manifest."""
 
@@ -72,7 +77,7 @@ class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
     def plan(self, target: FeedTarget, work: RunContext) -> FeedPlan:
         """Return what comes back: of an instance that was evicted more than once, what was evicted last."""
         blank = replace(blank_plan(target), covers_all=True)
-        reader = QuarantineReader(target=target, storage=work.stores, check=work.guard.run.check)
+        reader = reader_of(target, work.stores, work.guard.run.check)
         newest: dict[CanonicalPath, Quarantined] = {}
         bad: list[BadManifest] = []
         older = 0
@@ -87,7 +92,7 @@ class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
                     path = found.candidate.path
                     older += path in newest
                     newest[path] = max(found, newest.get(path, found), key=lambda each: each.written)
-        except StorageError as error:
+        except (*_FAILURES, UnreadableLocations) as error:
             return replace(blank, failed=Problem(code=error.code, message=str(error)))
         items = sorted((_item(target, each) for each in newest.values()), key=lambda item: item.sort_key)
         return replace(blank, items=tuple(items), notes=tuple(_notes(older, bad)))
@@ -95,12 +100,12 @@ class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Announce what a restore that was killed had brought back."""
         own = [item for item in open_items if item.kind.startswith(ItemKind.RESTORED)]
-        reader = QuarantineReader(target=plan.target, storage=work.stores, check=work.guard.run.check)
+        reader = reader_of(plan.target, work.stores, work.guard.run.check)
         parse = partial(CanonicalPath.parse, aliases=plan.target.name_services)
         try:
             waiting = {each.place.digest: each for each in chosen(reader, RestoreChoice())}
-            done = [_is_back(plan.target, place_named(item, parse), waiting, work) for item in own]
-        except StorageError:
+            done = [_is_back(reader, place_named(item, parse), waiting, work) for item in own]
+        except (*_FAILURES, UnreadableLocations):
             return Recovery()
         return Recovery.of(
             [
@@ -126,11 +131,13 @@ class _Restore:
 
     Attributes:
         left: so many places of the data of each instance are still to come back; one event tells of all.
+        also: the instances of partitions that are back, by their directory, which several may share.
     """
 
     plan: FeedPlan
     work: RunContext
     left: Counter[str]
+    also: dict[CanonicalPath, tuple[str, ...]] = field(default_factory=dict, init=False)
     _done: set[str] = field(default_factory=set, init=False)
 
     def apply(self, positions: range, advance: Callable[[int], None]) -> Applied[PlanItem]:
@@ -156,31 +163,47 @@ class _Restore:
         if not _is_data(item):
             return
         is_done = result.outcome is Outcome.DONE
+        others = sorted(set(self.also.get(item.path, ())) - {key})
+        yield from (_event(self.plan, str(item.path), each) for each in others if is_done)
         self._done.update([key] if is_done else [])
         self.left[key] -= 1 if is_done or result.code == ALREADY_THERE else len(self.plan.items)
         if self.left[key] != 0 or key not in self._done:
             return
         system, flag = self.work.stores(item.base), self.plan.target.availability_flag
-        if attempted(self.work, partial(is_ready, system, item.path, flag), failures=(StorageError,)) is True:
+        is_table = self.plan.target.table is not None  # its readers ask the metastore
+        ready = partial(is_ready, system, item.path, flag)
+        if is_table or attempted(self.work, ready, failures=(StorageError,)) is True:
             yield _event(self.plan, str(item.path), item.instance_key)
 
     def _restored(self, item: PlanItem) -> ItemResult[PlanItem]:
         refusal = self.work.guard.refusal(item.base)
         if refusal is not None:
             return refusal.of(item)
-        done = attempted(self.work, partial(self._bring_back, item), failures=(StorageError,))
+        done = attempted(self.work, partial(self._bring_back, item), failures=(*_FAILURES, UnreadableLocations))
         return done.of(item) if isinstance(done, FailedAttempt) else done
 
     def _bring_back(self, item: PlanItem) -> ItemResult[PlanItem]:
         system = self.work.stores(item.base)
         manifest = item.quarantine or item.path
         require_no_link(system, item.base, place_at(manifest).data)
-        reader = QuarantineReader(target=self.plan.target, storage=self.work.stores, check=self.work.guard.check)
+        reader = reader_of(self.plan.target, self.work.stores, self.work.guard.check)
         found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
         if found is None or found.candidate.path != item.path:
             raise BadManifest(path=manifest, detail="it has changed since the plan was made")
+        if isinstance(reader, TableQuarantineReader):
+            return self._partitions(system, item, found, reader)
         move = self._rename if system.capabilities.atomic_rename else self._absolve
         return move(system, item, found)
+
+    def _partitions(
+        self, system: FileSystem, item: PlanItem, found: Quarantined, reader: TableQuarantineReader
+    ) -> ItemResult[PlanItem]:
+        make_parents = partial(self._make_parents, system, item, found)
+        others = PartitionRestore(reader=reader, work=self.work, make_parents=make_parents).bring_back(system, found)
+        if others is None:
+            return ItemResult.skipped(item, ALREADY_THERE)
+        self.also[item.path] = tuple(format_instant(each.time) for each in reader.candidates(found.manifest).values())
+        return _back(item, others)
 
     def _rename(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:
         place, path = found.place, item.path
@@ -196,8 +219,7 @@ class _Restore:
             remove(system, place.manifest, place.base)
             with suppress(StorageError):  # the instance is back, and has to be announced
                 system.remove_if_empty(place.manifest.parent, below=place.base)
-        why = f"not as they were, since the user of this run may not: {', '.join(map(str, others))}" if others else ""
-        return replace(ItemResult.done(item), message=why)
+        return _back(item, others)
 
     def _make_parents(self, system: FileSystem, item: PlanItem, found: Quarantined) -> list[CanonicalPath]:
         """Make the directories that were emptied and removed, with what they had; others stay as they are.
@@ -249,6 +271,11 @@ class _Restore:
                 remove(system, each.place.manifest, place.base)
 
 
+def _back(item: PlanItem, others: Sequence[CanonicalPath]) -> ItemResult[PlanItem]:
+    why = f"not as they were, since the user of this run may not: {', '.join(map(str, others))}" if others else ""
+    return replace(ItemResult.done(item), message=why)
+
+
 def _is_data(item: PlanItem) -> bool:
     return item.location is LocationType.DATA
 
@@ -256,6 +283,15 @@ def _is_data(item: PlanItem) -> bool:
 def _occupied(path: CanonicalPath) -> AlreadyExists:
     detail = "the instance was written again since it was evicted, and nothing is replaced; move it away to restore"
     return AlreadyExists(path=path, detail=detail)
+
+
+def reader_of(
+    target: FeedTarget, storage: Callable[[CanonicalPath], FileSystem], check: Callable[[], None]
+) -> QuarantineReader:
+    """Return what reads the quarantine of a feed."""
+    if target.table is None:
+        return QuarantineReader(target=target, storage=storage, check=check)
+    return TableQuarantineReader(target=target, storage=storage, check=check, table=target.table)
 
 
 def _item(target: FeedTarget, found: Quarantined) -> PlanItem:
@@ -276,9 +312,12 @@ def _event(plan: FeedPlan, uri: str, instance_key: str) -> NewEvent:
 
 
 def _is_back(
-    target: FeedTarget, path: CanonicalPath | None, waiting: dict[str, QuarantineEntry], work: RunContext
+    reader: QuarantineReader, path: CanonicalPath | None, waiting: dict[str, QuarantineEntry], work: RunContext
 ) -> bool:
     """Return whether an instance that a killed restore was at is where readers look for it, and not in quarantine."""
+    target = reader.target
+    if isinstance(reader, TableQuarantineReader):
+        return path is not None and digest_of(path) not in waiting and path in reader.places.values()
     location = None if path is None else next((each for each in target.locations if each.has(path)), None)
     if path is None or location is None or location.type is not LocationType.DATA:
         return False

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from toolkit.catalog.model import TableName
+    from toolkit.catalog.model import Partition, TableName
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath, Frequency, InstanceSequence, PathPeriod, PathTemplate, TableUri
     from toolkit.entities import Cluster, Feed
@@ -157,6 +157,8 @@ class FeedTable:
         feed_at: see `SharedDataIndex.feed_at`.
         listed: authorities of ``hdfs`` that the cluster lists; see `LocationIndex`.
         with_path_feeds: the target, with path feeds whose directory is the table's as neighbours.
+        why_not_used: why a partition that is not in the metastore is not registered, given the table's directory;
+            empty: it may be.
         directories: the locations of all tables of the metastore; see `foreign_data.table_directories`.
         iceberg: looks up how to open a table that is ingested; it raises `FeedctlError`. None: it is one of Hive.
     """
@@ -168,6 +170,7 @@ class FeedTable:
     feed_at: Callable[[CanonicalPath, CanonicalPath | None], str] = lambda _place, _own: ""
     listed: frozenset[str] = frozenset()
     with_path_feeds: Callable[[FeedTarget, CanonicalPath], FeedTarget] = lambda target, _: target
+    why_not_used: Callable[[Partition, CanonicalPath], str] = lambda *_: "no policy says that it may be used"
     directories: Callable[[], Iterable[tuple[TableName, str | None]]] = tuple
     iceberg: Callable[[], IcebergAccess] | None = None
 

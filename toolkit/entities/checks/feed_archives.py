@@ -69,9 +69,16 @@ def check_quarantine(feed: Feed) -> Iterator[Violation]:
     """Check that a feed says how long its instances are in quarantine, if they go there, and only then."""
     for index, each in enumerate(feed.clusters):
         retention = each.retention
+        pointer: Pointer = ("clusters", index, "retention")
+        if retention is not None and retention.action is ExpiryAction.QUARANTINE and each.ingest is not None:
+            yield Violation(
+                pointer=(*pointer, "action"),
+                rule="quarantine-time",
+                message="an ingested feed is an Iceberg table, whose partitions are no directories to set aside",
+                hint="write action: delete; expired snapshots of the table are the way back",
+            )
         if retention is None or (retention.action is ExpiryAction.QUARANTINE) is (retention.quarantine is not None):
             continue
-        pointer: Pointer = ("clusters", index, "retention")
         is_missing = retention.quarantine is None
         yield Violation(
             pointer=(*pointer, "action" if is_missing else "quarantine"),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _SAMPLE = 10
+_FAR = "its data is on another store than the table, so that no rename leads into quarantine"
 UNUSABLE_STORE = "unusable_store"
 """The code of a table with data on a store that cannot be opened."""
 
@@ -187,14 +188,18 @@ class _TableLook:
         located = LocatedPartitions.of(self.table, self.metastore, names, self.planner.check)
         places = located.places
         removed = [name for name in going if name in places and name not in located.refused]
+        far = (
+            [] if self.target.quarantine is None else [name for name in removed if places[name].root != scan.base.root]
+        )
+        removed = [name for name in removed if name not in set(far)]
         self._require_stores(scan.base, [places[name] for name in removed])
         divided = self._divided(scan.base, places, removed)
         self._require_parents(scan.base, divided)
         refused = [name for name in going if name in located.refused]
         doubtful = {name: meeting(places[name], scan.base, self.table.listed) for name in refused}
         entries = {name: located.refused[name] for name in refused if not doubtful[name]}
-        stays = {**divided.stays, **{name: why for name, why in doubtful.items() if why}}
-        if self.target.archive is not None:  # its data may not be read, so that the archive would lack it
+        stays = {**dict.fromkeys(far, _FAR), **divided.stays, **{name: why for name, why in doubtful.items() if why}}
+        if self.target.archive is not None or self.target.quarantine is not None:  # its data may not be touched
             stays, entries = {**stays, **entries}, {}
         shared = {
             name: Kept(candidate=scan.candidates[name], reason=KeepReason.SHARED_LOCATION, detail=why)
@@ -213,7 +218,7 @@ class _TableLook:
             target=self.target,
             detail=detail,
             items=(
-                *self._items(divided, scan.candidates, places),
+                *self._items(divided, scan.candidates, places, scan.base),
                 *(self._entry(scan.candidates[name], places[name], scan.base) for name in sorted(entries)),
             ),
             notes=(*self.target.notes, *held, *selection.notes, *stay_notes(entries)),
@@ -250,13 +255,18 @@ class _TableLook:
         )
 
     def _items(
-        self, divided: DividedPartitions, candidates: Mapping[str, Candidate], places: Mapping[str, CanonicalPath]
+        self,
+        divided: DividedPartitions,
+        candidates: Mapping[str, Candidate],
+        places: Mapping[str, CanonicalPath],
+        base: CanonicalPath,
     ) -> Iterator[PlanItem]:
         """The partitions of each directory, then the directory: a rerun finds by that what belongs together."""
         for group in divided.groups:
             items = [self._item(candidates[name], places[name], group.base) for name in group.names]
             yield from items
-            yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root, archive=None)
+            folder = self.target.quarantine_folder(base)
+            yield replace(items[-1], type=ItemKind.PARTITION_DATA, path=group.root, archive=None, quarantine=folder)
 
     def _entry(self, candidate: Candidate, place: CanonicalPath, base: CanonicalPath) -> PlanItem:
         return replace(self._item(candidate, place, base), type=ItemKind.PARTITION_ENTRY)

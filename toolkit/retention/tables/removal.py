@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -33,12 +33,14 @@ class DataRemoval:
         items: of a plan, in the order of their places.
         first: the feed's availability flag; empty: it has none.
         with_asides: where a removal was killed in its middle, what it had put aside goes, too.
+        quarantine: removes what has a quarantine; None: nothing has.
     """
 
     items: Sequence[PlanItem]
     work: RunContext
     first: str
     with_asides: bool = False
+    quarantine: Callable[[PlanItem], Removed] | None = None
 
     def of(self, positions: Iterable[int]) -> tuple[dict[int, Removed], list[tuple[int, ItemResult[PlanItem]]]]:
         """Remove the directories at these positions of the items; what became of each, and of those above them."""
@@ -57,6 +59,8 @@ class DataRemoval:
         return done, emptied
 
     def _removed(self, item: PlanItem) -> Removed:
+        if self.quarantine is not None and item.quarantine is not None:
+            return self.quarantine(item)
         single = SingleDelete(work=self.work, first=self.first)
         removed = single.remove(item)
         able = self.work.stores(item.base).capabilities

@@ -23,6 +23,7 @@ from toolkit.retention.output_watch import held_items, writers_of
 from toolkit.retention.plan import FORGOTTEN, ItemKind, PlanItem, StayReason
 from toolkit.retention.records import InstanceEvents
 from toolkit.retention.tables.archive import PartitionArchive
+from toolkit.retention.tables.delete_quarantine import PartitionQuarantine
 from toolkit.retention.tables.drop import PartitionDrop
 from toolkit.retention.tables.recovery import TableRecovery
 from toolkit.retention.tables.removal import GONE, DataRemoval, is_left
@@ -75,6 +76,10 @@ class TableRetention:
             return None
         return PartitionArchive(target=target, table=self.table, archive=target.archive, work=self.work)
 
+    @cached_property
+    def _quarantine(self) -> PartitionQuarantine:
+        return PartitionQuarantine(target=self.plan.target, table=self.table, base=self.base, work=self.work)
+
     def _positions(self, most: int) -> Iterator[range]:
         begin, partitions, items = 0, 0, self.plan.items
         for position, item in enumerate(items):
@@ -94,13 +99,15 @@ class TableRetention:
         batch = _BatchOutcome(items=items, positions=positions)
         held = held_items({at: items[at] for at in positions}, writers_of(self.plan.target, self.work))
         if batch.partitions:
-            stay = {**self._archived(batch, held), **held}
+            condemned = self._quarantine.condemn(items, positions, held)
+            stay = {**self._archived(batch, held), **condemned, **held}
             drop = PartitionDrop(table=self.table, work=self.work, held=stay)
             batch.results, batch.open = drop.of(batch.partitions)
         advance(len(batch.results))
         batch.results |= {at: result for at, result in held.items() if items[at].type is ItemKind.STAGED}
-        ready = batch.ready()
-        removal = DataRemoval(items=items, work=self.work, first=self.plan.target.availability_flag)
+        ready, first = batch.ready(), self.plan.target.availability_flag
+        self._quarantine.settle(items, positions, batch.codes, batch.open)
+        removal = DataRemoval(items=items, work=self.work, first=first, quarantine=self._quarantine.remove)
         done, parents = removal.of(ready)
         advance(len(positions) - len(batch.partitions))
         batch.add_removed(done)
@@ -120,6 +127,10 @@ class TableRetention:
         batch.archived = archived.audit
         refusal = self.work.guard.refusal(self.base, items=len(going), must_look=True)
         return archived.stay if refusal is None else {at: refusal.of(item) for at, item in going.items()}
+
+
+_BY_THEMSELVES = frozenset({ItemKind.STAGED, ItemKind.QUARANTINED})
+"""Kinds of items that a plan finds again, and that no partition stands before."""
 
 
 @dataclass(kw_only=True)
@@ -142,6 +153,11 @@ class _BatchOutcome:
         """The partitions to drop."""
         return {at: self.items[at] for at in self.positions if self.items[at].type in FORGOTTEN}
 
+    @property
+    def codes(self) -> dict[int, str]:
+        """The codes of partitions that were to be dropped."""
+        return {at: self.results[at].code for at in self.partitions}
+
     def ready(self) -> list[int]:
         """The directories that may go: none of their partitions is there any more, and one of them because of us.
 
@@ -155,7 +171,7 @@ class _BatchOutcome:
                 continue
             if self.items[position].type is ItemKind.PARTITION_ENTRY:
                 continue  # its data stay
-            if self.items[position].type is ItemKind.STAGED:
+            if self.items[position].type in _BY_THEMSELVES:
                 found.extend([] if position in self.results else [position])
                 continue
             codes = {self.results[at].code for at in above}
@@ -177,7 +193,7 @@ class _BatchOutcome:
         """
         for position, removed in done.items():
             self.results[position] = removed.result
-            is_found_again = self.items[position].type is ItemKind.STAGED
+            is_found_again = self.items[position].type in _BY_THEMSELVES
             self.open.update(self._group(position) if is_left(removed.result) and not is_found_again else ())
 
     def _group(self, position: int) -> range:

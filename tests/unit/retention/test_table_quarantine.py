@@ -1,0 +1,384 @@
+"""Partitions in quarantine: they come back with their definition, whoever dies when, and nothing leads elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tables.memory_metastore import MemoryMetastore
+from tests.tables.tables import partition_of, table_of
+from tests.unit.actions.fake_action import looking
+from tests.unit.retention.archiving import Dead, Dying
+from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
+from tests.unit.retention.quarantining import LATER, OLD_ONLY, manifests
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
+from toolkit.actions.action import RunContext
+from toolkit.actions.guard import Condition
+from toolkit.actions.runner import ActionRunner, Targets
+from toolkit.catalog.location_policy import LocationPolicy
+from toolkit.catalog.model import Partition, Table, TableKind, TableName
+from toolkit.catalog.port import Metastore
+from toolkit.catalog.restricted import RestrictedMetastore
+from toolkit.el import Frequency, parse_instant
+from toolkit.entities import Cluster, ClusterLocations, ExpiryAction, Feed, Hold, Interface
+from toolkit.ledger.runs.rows import Origin
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.retention import RetentionResolver, RetentionResult, SharedDataIndex
+from toolkit.retention.restorable import RestorableInstance, RestoreChoice, chosen, described
+from toolkit.retention.restore import RestoreAction, reader_of
+from toolkit.retention.shared_tables import SharedTables
+from toolkit.runs.lease import Heartbeat
+from toolkit.runs.stop import NeverStopped, StopSignal
+from toolkit.storage import FileSystem, LocalFileSystem
+
+NAME = TableName("logs", "clicks")
+URI = "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}"
+NOW = "2026-03-20T12:00Z"
+
+
+class DyingMetastore(MemoryMetastore):
+    """A metastore in memory; the run that uses it dies before or after a change when its disk has no effects left."""
+
+    disk: FileSystem | None = None
+
+    def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
+        self._die()
+        super().add_partitions(name, partitions)
+        self._die()
+
+    def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
+        self._die()
+        found = super().drop_partitions(name, names)
+        self._die()
+        return found
+
+    def _die(self) -> None:
+        if isinstance(self.disk, Dying):
+            self.disk._count()  # noqa: SLF001 - a change of the metastore is an effect as well
+
+
+@dataclass
+class QuarantinedTable:
+    """A table on a local disk whose old partitions go into quarantine.
+
+    Attributes:
+        root: of everything.
+    """
+
+    root: Path
+    kind: TableKind = TableKind.EXTERNAL
+    metastore: DyingMetastore = field(default_factory=lambda: DyingMetastore(["logs", "web"]))
+    recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
+    table: Table = field(init=False)
+
+    def __post_init__(self) -> None:
+        table = table_of(NAME, f"file:{self.root}/wh/clicks", ds="string", region="string")
+        parameters = {**table.parameters, "transient_lastDdlTime": "1772323200"}
+        self.table = replace(table, kind=self.kind, parameters=parameters)
+        self.metastore.create_table(self.table)
+        (self.root / "wh/clicks").mkdir(parents=True)
+
+    def add(self, day: str, region: str = "us", *, at: str = "", has_data: bool = True) -> Path:
+        """Add a partition with statistics and a serializer of its own, and return its directory."""
+        location = f"file:{self.root}/{at}" if at else ""
+        parameters = {"numRows": "7", "team": "web", "odd": "\x01'\"é"}
+        plain = partition_of(self.table, f"2026-03-{day}", region, location=location, parameters=parameters)
+        serde = replace(plain.storage.serde, parameters={"field.delim": "\t"})
+        partition = replace(plain, storage=replace(plain.storage, serde=serde, columns=plain.storage.columns[:1]))
+        self.metastore.add_partitions(NAME, [partition])
+        place = Path(partition.location.removeprefix("file:"))
+        if has_data:
+            place.mkdir(parents=True, exist_ok=True)
+            (place / f"part-{day}-{region}").write_text(f"rows of {day} {region}")
+        return place
+
+    @property
+    def cluster(self) -> Cluster:
+        plain = cluster()
+        registry = Interface(endpoint="thrift://nowhere:9083")
+        own = ClusterLocations(tables=(f"{self.root}/wh", f"{self.root}/own"))
+        return replace(plain, interfaces=replace(plain.interfaces, registry=registry), locations=own)
+
+    def feed(self, limit: str = "days(10)", action: ExpiryAction = ExpiryAction.QUARANTINE) -> Feed:
+        """Keeps ten days, and the others for three days in quarantine."""
+        plain = replace(FeedText(limit=limit).feed(), locations=None, table=URI)
+        (each,) = plain.clusters
+        assert each.retention is not None
+        keep = Frequency.parse("days(3)") if action is ExpiryAction.QUARANTINE else None
+        kept = replace(each.retention, action=action, quarantine=keep)
+        return replace(plain, clusters=(replace(each, retention=kept),))
+
+    def resolver(self, feed: Feed, nominal: str, disk: FileSystem, holds: Sequence[Hold] = ()) -> RetentionResolver:
+        self.metastore.disk = disk
+        feeds, clusters = (feed,), (self.cluster,)
+
+        def opened(on: Cluster) -> Metastore:
+            return RestrictedMetastore(self.metastore, lambda: None, LocationPolicy(cluster=on))
+
+        return RetentionResolver(
+            nominal_time=parse_instant(nominal),
+            keep_beyond_validity=False,
+            holds=tuple(holds),
+            storage=lambda _: disk,
+            shared_data=SharedDataIndex(feeds=feeds, clusters=clusters),
+            shared_tables=SharedTables(feeds=feeds, clusters=clusters),
+            metastore=opened,
+        )
+
+    def evict(
+        self,
+        *,
+        limit: str = "days(10)",
+        action: ExpiryAction = ExpiryAction.QUARANTINE,
+        nominal: str = NOW,
+        run_name: str = "1",
+        disk: FileSystem | None = None,
+        holds: Sequence[Hold] = (),
+        dry_run: bool = False,
+    ) -> RetentionResult:
+        disk, feed = disk or LocalFileSystem(), self.feed(limit, action)
+        targets = self.resolver(feed, nominal, disk, holds).resolve([(feed, self.cluster)], must_all_work=True)
+        self.recorder = MemoryRecorder()
+        return acted(
+            retention(limits=DeleteLimits()),
+            targets,
+            request_of(nominal, dry_run=dry_run),
+            _opening(disk, run_name),
+            recorder=self.recorder,
+            audit=AuditMemory(),
+        )
+
+    def restore(
+        self, choice: RestoreChoice | None = None, *, run_name: str = "2", disk: FileSystem | None = None
+    ) -> RetentionResult:
+        disk, feed = disk or LocalFileSystem(), self.feed()
+        (target,) = self.resolver(feed, LATER, disk).restorable([(feed, self.cluster)])
+        opened, process = _opening(disk, run_name), NeverStopped()
+        runner = ActionRunner(
+            action=RestoreAction(choice=choice or RestoreChoice()),
+            process=process,
+            look=looking(opened),
+            open_context=opened,
+            origin_of=lambda _: Origin(who="alice"),
+        )
+        self.recorder = MemoryRecorder()
+        with Heartbeat(self.recorder, seconds=3600.0) as heartbeat:
+            envelope = envelope_of(self.recorder, heartbeat, audit=AuditMemory(), process=process)
+            return runner.run(request_of(LATER), Targets(to_do=(target,)), envelope)
+
+    def listed(self) -> list[RestorableInstance]:
+        disk, feed = LocalFileSystem(), self.feed()
+        (target,) = self.resolver(feed, LATER, disk).restorable([(feed, self.cluster)])
+        reader = reader_of(target, lambda _: disk, lambda: None)
+        return [each for entry in chosen(reader, RestoreChoice()) if (each := described(reader, entry)) is not None]
+
+    @property
+    def state(self) -> tuple[dict[str, Partition], dict[str, str]]:
+        """The partitions that readers find, and the files outside of the quarantine."""
+        names = self.metastore.partition_names(NAME)
+        files = (each for each in self.root.rglob("*") if each.is_file() and "/.feedctl" not in str(each))
+        found = {self.table.partition_name(each): each for each in self.metastore.partitions(NAME, names)}
+        return found, {str(each.relative_to(self.root)): each.read_text() for each in files}
+
+    @property
+    def events(self) -> list[tuple[str, str]]:
+        return [(each.kind.value, each.instance_key) for each in self.recorder.events()]
+
+
+def _opening(disk: FileSystem, run_name: str) -> Callable[[StopSignal, Sequence[Condition]], RunContext]:
+    def opened(signal: StopSignal, conditions: Sequence[Condition]) -> RunContext:
+        return replace(context_on(disk, signal, conditions), run_name=run_name)
+
+    return opened
+
+
+def outcomes(result: RetentionResult, *kinds: str) -> list[tuple[str, str]]:
+    return [(each.outcome.value, each.code) for each in result.items if not kinds or each.item.type in kinds]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> QuarantinedTable:
+    return QuarantinedTable(tmp_path)
+
+
+@pytest.mark.parametrize("kind", [TableKind.EXTERNAL, TableKind.MANAGED])
+def test_partitions_come_back_with_their_definitions_and_rows(tmp_path: Path, kind: TableKind) -> None:
+    site = QuarantinedTable(tmp_path, kind)
+    site.add("01", "us"), site.add("01", "in"), site.add("19")
+    before = site.state
+    result = site.evict()
+    assert {each.outcome.value for each in result.items} == {"done"}
+    assert site.events == [("evicted", "2026-03-01T00:00Z")]
+    assert list(site.state[0]) == ["ds=2026-03-19/region=us"]
+    assert list(site.state[1].values()) == ["rows of 19 us"]
+    assert not (tmp_path / "wh/clicks/ds=2026-03-01").exists()
+    assert [each.problem for each in site.listed()] == ["", ""]
+    assert outcomes(site.restore()) == [("done", "")] * 2
+    assert site.state == before
+    assert site.events == [("available", "2026-03-01T00:00Z")]
+    assert manifests(tmp_path) == []
+
+
+def test_partitions_elsewhere_with_a_common_directory_and_without_data_come_back(site: QuarantinedTable) -> None:
+    site.add("01", "us", at="own/shared"), site.add("02", "in", at="own/shared")
+    site.add("03", "us", at="own/around"), site.add("03", "in", at="own/around/inside")
+    site.add("04", has_data=False)
+    before = site.state
+    site.evict()
+    assert site.state == ({}, {})
+    assert len(manifests(site.root)) == 3
+    assert outcomes(site.restore()) == [("done", "")] * 3
+    assert site.state == before
+    assert sorted(site.events) == [("available", f"2026-03-0{day}T00:00Z") for day in (1, 2, 3, 4)]
+
+
+def test_a_directory_that_a_young_partition_shares_stays(site: QuarantinedTable) -> None:
+    site.add("01", "us", at="own/shared"), site.add("19", "us", at="own/shared")
+    before = site.state
+    assert outcomes(site.evict()) == []
+    assert site.state == before
+
+
+def test_a_partition_outside_of_the_clusters_places_stays(site: QuarantinedTable) -> None:
+    site.add("01", at="foreign/place")
+    before = site.state
+    assert outcomes(site.evict()) == []
+    assert site.state == before
+
+
+def test_a_dry_run_writes_nothing_and_names_the_quarantine(site: QuarantinedTable) -> None:
+    site.add("01")
+    before = site.state
+    items = [each.item for each in site.evict(dry_run=True).items]
+    folder = f"file://{site.root}/wh/clicks/.feedctl/quarantine/clicks"
+    assert [str(each.quarantine) for each in items] == ["None", folder]
+    assert (site.state, manifests(site.root)) == (before, [])
+
+
+def test_a_purge_waits_for_its_time_and_for_the_limit_and_the_holds_of_now(site: QuarantinedTable) -> None:
+    site.add("01"), site.add("19")
+    site.evict()
+    assert outcomes(site.evict(run_name="3")) == []
+    assert outcomes(site.evict(limit="months(1200)", nominal=LATER, run_name="4")) == []
+    hold = Hold(feed="clicks", reason="audit")
+    assert outcomes(site.evict(limit=OLD_ONLY, nominal=LATER, run_name="5", holds=[hold])) == []
+    assert outcomes(site.evict(limit=OLD_ONLY, nominal=LATER, run_name="6"), "quarantined") == [("done", "")]
+    assert not [each for each in site.root.rglob("*01-us*")]
+    assert (manifests(site.root), list(site.state[0])) == ([], ["ds=2026-03-19/region=us"])
+
+
+def test_a_purge_goes_on_when_the_feed_deletes_by_now(site: QuarantinedTable) -> None:
+    site.add("01"), site.add("19")
+    site.evict()
+    result = site.evict(limit=OLD_ONLY, nominal=LATER, run_name="6", action=ExpiryAction.DELETE)
+    assert outcomes(result, "quarantined") == [("done", "")]
+
+
+@pytest.mark.parametrize("is_registered", [True, False])
+def test_an_occupied_place_is_refused_and_both_stay(site: QuarantinedTable, *, is_registered: bool) -> None:
+    place = site.add("01")
+    site.evict()
+    if is_registered:
+        elsewhere = f"file:{site.root}/own/new"
+        site.metastore.add_partitions(NAME, [partition_of(site.table, "2026-03-01", "us", location=elsewhere)])
+    else:
+        place.mkdir(parents=True)
+        (place / "new").write_text("new")
+    before = site.state
+    assert outcomes(site.restore()) == [("failed", "already_exists")]
+    assert (site.state, len(manifests(site.root))) == (before, 1)
+
+
+def test_what_another_table_has_by_now_is_not_touched_by_a_restore(site: QuarantinedTable) -> None:
+    site.add("01", at="own/place")
+    site.evict()
+    site.metastore.create_table(table_of(TableName("web", "other"), f"file:{site.root}/own", ds="string"))
+    before = site.state
+    assert outcomes(site.restore()) == [("failed", "already_exists")]
+    assert site.state == before
+
+
+@pytest.mark.parametrize("place", ["/etc", "{root}/foreign", "{root}/own/other", "hdfs://elsewhere:8020/x"])
+def test_an_edited_definition_leads_nowhere(site: QuarantinedTable, place: str) -> None:
+    site.add("01")
+    site.evict()
+    (manifest,) = manifests(site.root)
+    found: dict[str, Any] = json.loads(manifest.read_text())
+    own, other = f"file:{site.root}/wh/clicks/ds=2026-03-01/region=us", place.format(root=site.root)
+    found["definition"] = found["definition"].replace(own, other)
+    manifest.write_text(json.dumps(found))
+    before = site.state
+    result = site.restore()
+    assert [*result.items] == []
+    assert "cannot be restored" in " ".join(result.targets[0].plan.notes)
+    site.evict(limit=OLD_ONLY, nominal=LATER, run_name="3")
+    assert (site.state, len(manifests(site.root))) == (before, 1)
+
+
+def test_an_instance_is_chosen_by_its_time(site: QuarantinedTable) -> None:
+    site.add("01"), site.add("02")
+    site.evict()
+    site.restore(RestoreChoice(instance_key="2026-03-02T00:00Z"))
+    assert list(site.state[0]) == ["ds=2026-03-02/region=us"]
+
+
+def died(effects: int, act: Callable[[FileSystem], object]) -> bool:
+    try:
+        act(Dying(effects))
+    except Dead:
+        return True
+    return False
+
+
+def crash_round(root: Path, days: Sequence[str], evicting: int, restoring: int, purging: int) -> None:
+    """Die in the middle of each: a partition is there with its rows, or a restore brings it back."""
+    site = QuarantinedTable(root)
+    for day in days:
+        site.add(day)
+    site.add("19")
+    before = site.state
+    died(evicting, lambda disk: site.evict(disk=disk))
+    site.restore(run_name="2")
+    assert site.state == before
+    died(evicting, lambda disk: site.evict(disk=disk, run_name="3"))
+    assert {each.outcome.value for each in site.evict(run_name="4").items} <= {"done", "skipped"}
+    assert list(site.state[0]) == ["ds=2026-03-19/region=us"]
+    assert list(site.state[1].values()) == ["rows of 19 us"]
+    died(restoring, lambda disk: site.restore(disk=disk, run_name="5"))
+    site.restore(run_name="6")
+    assert site.state == before
+    site.evict(run_name="7")
+    died(purging, lambda disk: site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="8"))
+    for run_name in ("9", "10"):
+        site.evict(limit=OLD_ONLY, nominal=LATER, run_name=run_name)
+    assert list(site.state[1].values()) == ["rows of 19 us"]
+    assert (manifests(root), [each for each in root.rglob("part-*") if "19" not in each.name]) == ([], [])
+
+
+def test_a_run_that_dies_before_any_of_its_effects_can_be_run_again(tmp_path: Path) -> None:
+    for effects in range(12):
+        crash_round(tmp_path / str(effects), ["01"], effects, effects, effects)
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [pytest.param(5, marks=pytest.mark.extended), pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(0)])],
+)
+def test_random_tables_survive_random_deaths(tmp_path: Path, rounds: int) -> None:
+    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
+    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    for number in range(rounds):
+        days = [f"{day:02}" for day in range(1, 10) if chance.random() < 0.5] or ["01"]
+        root = tmp_path / str(number)
+        crash_round(root, days, *(chance.randrange(50) for _ in range(3)))
+        shutil.rmtree(root)

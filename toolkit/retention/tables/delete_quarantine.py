@@ -1,0 +1,198 @@
+"""Moving partitions into quarantine, and purging those whose time there is over.
+
+After each step of a move: what a kill leaves, and what the next run does about it.
+
+1. The manifest is written: the partitions are there; the next run evicts them, and removes that manifest later.
+2. The metastore has forgotten the partitions: their data is where it was. The next run moves it by the manifest, and a
+   restore registers them again.
+3. The directory is renamed: it is in quarantine. Where files go one by one it stays where it is until the purge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from toolkit.actions.attempt import FailedAttempt, attempted
+from toolkit.actions.model import ItemResult
+from toolkit.actions.publication import remove, remove_quietly
+from toolkit.availability import is_there
+from toolkit.catalog.bound import read_only
+from toolkit.catalog.errors import CatalogError
+from toolkit.catalog.export_metadata import metadata_text
+from toolkit.clock import SystemClock
+from toolkit.retention.delete import Removed, SingleDelete
+from toolkit.retention.delete_quarantine import (
+    QuarantinedDelete,
+    content_of,
+    moved_to,
+    not_moved,
+    require_no_link,
+)
+from toolkit.retention.plan import ItemKind, PlanItem, StayReason
+from toolkit.retention.quarantine import MOST_BYTES, BadManifest, QuarantinePlace, place_at
+from toolkit.retention.quarantine_reader import QuarantineEntry
+from toolkit.retention.tables.quarantine import TableQuarantineReader, groups_of
+from toolkit.retention.tables.recovery import IN_USE
+from toolkit.retention.tables.removal import GONE
+from toolkit.storage import NotFound, StorageError
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.catalog.model import Partition, Table
+    from toolkit.el import CanonicalPath
+    from toolkit.retention.targets import FeedTable, FeedTarget
+    from toolkit.storage import FileSystem
+
+_FAILURES = (StorageError, CatalogError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionQuarantine:
+    """Quarantine of one table feed, for the run that evicts and purges; safe between threads.
+
+    Attributes:
+        target: the feed.
+        table: its table.
+        base: the table's own directory.
+        work: of the run.
+    """
+
+    target: FeedTarget
+    table: FeedTable
+    base: CanonicalPath
+    work: RunContext
+
+    def condemn(
+        self, items: Sequence[PlanItem], positions: range, held: Iterable[int]
+    ) -> dict[int, ItemResult[PlanItem]]:
+        """Write the manifest of each directory of a batch; return the results of partitions that stay without one."""
+        stays: dict[int, ItemResult[PlanItem]] = {}
+        kept = set(held)
+        groups = [each for each in groups_of(items, positions) if not kept.intersection((*each[1], each[0]))]
+        if not groups:
+            return {}
+        names = [_name(items[at]) for _, above in groups for at in above]
+        try:
+            metastore = read_only(self.table.metastore())
+            table = metastore.table(self.table.name)
+            there = {table.partition_name(each): each for each in metastore.partitions(self.table.name, names)}
+        except CatalogError as error:
+            return {at: ItemResult.failed(items[at], error.code, str(error)) for _, above in groups for at in above}
+
+        def write(group: tuple[int, list[int]]) -> None:
+            data, above = group
+            found = [there[name] for name in (_name(items[at]) for at in above) if name in there]
+            if not found:  # the drop tells of them
+                return
+            done = attempted(self.work, partial(self._write, items[data], table, found), failures=_FAILURES)
+            if isinstance(done, FailedAttempt):
+                stays.update({at: done.of(items[at]) for at in above})
+
+        self.work.pool(self.base).run_all(write, groups)
+        return stays
+
+    def _write(self, item: PlanItem, table: Table, found: Sequence[Partition]) -> None:
+        system, place = self.work.stores(item.base), self._place(item)
+        require_no_link(system, item.base, item.path)
+        self._paths.make_folder(system, place)
+        plain = [replace(each, refusal="") for each in found]
+        manifest = self._paths.manifest_of(item, tuple(self._paths.parents_of(system, item)))
+        content = None if is_there(system, item.path) else (0, 0)
+        if content is None and not system.capabilities.atomic_rename:
+            content = content_of(system, item.path, None)
+        text = replace(manifest, definition=metadata_text(table, plain).decode(), content=content).encoded()
+        if len(text) > MOST_BYTES:
+            detail = (
+                f"its {len(found)} partitions need a manifest of {len(text):,} bytes; at most {MOST_BYTES:,} are read"
+            )
+            raise BadManifest(path=place.manifest, detail=detail)
+        system.write(place.manifest, [text], overwrite=False)
+
+    def settle(
+        self, items: Sequence[PlanItem], positions: range, codes: Mapping[int, str], is_open: Iterable[int]
+    ) -> None:
+        """Remove the manifests of directories whose partitions stay.
+
+        One is kept while it is unknown whether its partitions are there: it is the way back then.
+        """
+        unknown = set(is_open)
+        for data, above in groups_of(items, positions):
+            if not unknown.intersection((*above, data)) and not {codes[at] for at in above} <= GONE:
+                remove_quietly(self.work.stores(items[data].base), self._place(items[data]).manifest, self.base)
+
+    def remove(self, item: PlanItem) -> Removed:
+        """Move the directory of forgotten partitions into quarantine, finish such a move, or purge one.
+
+        Args:
+            item: of the plan, with a quarantine.
+        """
+        refusal = self.work.guard.refusal(item.base)
+        if refusal is not None:
+            return Removed(refusal.of(item))
+        system = self.work.stores(item.base)
+        is_purge = item.type is ItemKind.QUARANTINED
+        step = partial(self._looked_at if is_purge else self._moved, system, item)
+        done = attempted(self.work, step, failures=_FAILURES)
+        if isinstance(done, FailedAttempt):
+            return Removed(done.of(item)) if is_purge else not_moved(item, done, system)
+        return self._paths.remove(item, item.quarantine or item.path) if done is None else Removed(done)
+
+    def _moved(self, system: FileSystem, item: PlanItem) -> ItemResult[PlanItem] | None:
+        place = self._place(item)
+        if not system.capabilities.atomic_rename:
+            return moved_to(item, place.manifest)
+        return self._renamed(system, item, item.path, item.base, place)
+
+    def _renamed(
+        self, system: FileSystem, item: PlanItem, path: CanonicalPath, base: CanonicalPath, place: QuarantinePlace
+    ) -> ItemResult[PlanItem]:
+        system.status(place.manifest)  # without it there is no way back
+        require_no_link(system, base, path)
+        require_no_link(system, place.base, place.data)
+        with self.work.guard.completing():
+            try:
+                system.rename(path, place.data)
+            except NotFound:
+                if not is_there(system, place.data):  # a call may be repeated below
+                    return ItemResult.skipped(item, StayReason.ALREADY_GONE)
+        return moved_to(item, place.data)
+
+    def _looked_at(self, system: FileSystem, item: PlanItem) -> ItemResult[PlanItem] | None:
+        """Return the result of a manifest that is no purge, or not any more; None: it is due."""
+        manifest = item.quarantine or item.path
+        reader = self._reader
+        found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
+        if found is None:
+            raise BadManifest(path=manifest, detail="it has changed since the plan was made")
+        place, path, renames = found.place, found.manifest.path, system.capabilities.atomic_rename
+        is_due = found.purge_at(self.target.quarantine, self.target.policy.timezone) <= self.target.policy.nominal_time
+        if renames and is_there(system, place.data):
+            return None if is_due else ItemResult.skipped(item, StayReason.MOVED)
+        partitions = reader.partitions(found.manifest)
+        is_back = any(each == path or each.is_within(path) for each in reader.registered(partitions).values())
+        if is_back or (renames and not is_there(system, path)):
+            remove(system, manifest, place.base)
+            return ItemResult.skipped(item, StayReason.WRITTEN_AGAIN if is_back else StayReason.ALREADY_GONE)
+        if why := reader.against(path, {}):
+            return ItemResult.failed(item, IN_USE, f"{path} stays: {why}")
+        return self._renamed(system, item, path, found.candidate.base, place) if renames else None
+
+    def _place(self, item: PlanItem) -> QuarantinePlace:
+        return QuarantinePlace.of(item.quarantine or item.base, self.work.run_name, item.instance_key, item.path)
+
+    @cached_property
+    def _paths(self) -> QuarantinedDelete:
+        single = SingleDelete(work=self.work, first=self.target.availability_flag)
+        return QuarantinedDelete(work=self.work, target=self.target, single=single, now=SystemClock().now)
+
+    @cached_property
+    def _reader(self) -> TableQuarantineReader:
+        check = self.work.guard.check
+        return TableQuarantineReader(target=self.target, storage=self.work.stores, check=check, table=self.table)
+
+
+def _name(item: PlanItem) -> str:
+    return "" if item.partition is None else item.partition.name
