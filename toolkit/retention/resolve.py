@@ -162,18 +162,14 @@ class RetentionResolver:
     def restorable(self, pairs: Iterable[tuple[Feed, Cluster]]) -> Iterator[FeedTarget]:
         """Yield the feeds that can have something in quarantine, whatever their retention is now."""
         for feed, cluster in pairs:
-            storage = FeedStorage.of(feed, cluster)
-            retention = feed.cluster(cluster.name).retention or Retention(limit=feed.frequency)
-            if storage.table is not None:
-                if feed.cluster(cluster.name).ingest is None and cluster.interfaces.registry is not None:
-                    target = self._any_target(feed, cluster, retention, ())
-                    table = self._feed_table(feed, cluster, storage.table)
-                    yield replace(target, table=table, name_services=cluster.name_services)
-            else:
+            storage, own = FeedStorage.of(feed, cluster), feed.cluster(cluster.name)
+            target = self._any_target(feed, cluster, own.retention or Retention(limit=feed.frequency), ())
+            target = replace(target, name_services=cluster.name_services)
+            if storage.table is None:
                 dated = (each for each in storage.templates.items() if each[1].dated)
-                places = tuple(self._location(*each, feed, cluster) for each in dated)
-                target = self._any_target(feed, cluster, retention, ())
-                yield replace(target, locations=places, name_services=cluster.name_services)
+                yield replace(target, locations=tuple(self._location(*each, feed, cluster) for each in dated))
+            elif own.ingest is None and cluster.interfaces.registry is not None:
+                yield replace(target, table=self._feed_table(feed, cluster, storage.table))
 
     def _sort_in(self, feed: Feed, cluster: Cluster, targets: list[FeedTarget], settled: list[_Settled]) -> None:
         retention = feed.cluster(cluster.name).retention
@@ -181,7 +177,8 @@ class RetentionResolver:
             note = "no retention on this cluster: nothing is ever evicted"
             settled.append(replace(self._settled(feed, cluster), notes=(note,)))
             return
-        if missing := tuple(_what_is_missing(feed, cluster)):
+        where = f"feed {feed.name} on {cluster.name}"
+        if missing := [value.error(where) for value in not_evictable(feed, cluster)]:
             raise _together(missing)
         targets.append(self._target(feed, cluster, retention))
 
@@ -347,13 +344,6 @@ def _neighbour_notes(neighbours: Iterable[tuple[str, str]], cluster: Cluster) ->
     for pair in neighbours:
         name = place_of(pair, cluster.name)
         yield f"feed {name} shares this data and loses what goes here, whatever its own retention; its holds count"
-
-
-def _what_is_missing(feed: Feed, cluster: Cluster) -> Iterator[NotImplementedYet]:
-    """Yield what the schema allows and retention cannot do: an archive must never be read as a delete."""
-    where = f"feed {feed.name} on {cluster.name}"
-    for value in not_evictable(feed, cluster):
-        yield value.error(where)
 
 
 def _together(refusals: Sequence[InvalidInput]) -> InvalidInput:

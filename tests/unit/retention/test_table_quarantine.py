@@ -272,7 +272,7 @@ def test_a_purge_waits_for_its_time_and_for_the_limit_and_the_holds_of_now(site:
     hold = Hold(feed="clicks", reason="audit")
     assert outcomes(site.evict(limit=OLD_ONLY, nominal=LATER, run_name="5", holds=[hold])) == []
     assert outcomes(site.evict(limit=OLD_ONLY, nominal=LATER, run_name="6"), "quarantined") == [("done", "")]
-    assert not [each for each in site.root.rglob("*01-us*")]
+    assert not list(site.root.rglob("*01-us*"))
     assert (manifests(site.root), list(site.state[0])) == ([], ["ds=2026-03-19/region=us"])
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import ItemResult
-from toolkit.actions.publication import remove, remove_quietly
+from toolkit.actions.publication import remove, remove_begun, remove_quietly
 from toolkit.availability import is_there
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
@@ -31,13 +31,14 @@ from toolkit.retention.delete_quarantine import (
     not_moved,
     require_no_link,
 )
+from toolkit.retention.output_watch import writers_of
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 from toolkit.retention.quarantine import MOST_BYTES, BadManifest, QuarantinePlace, place_at
 from toolkit.retention.quarantine_reader import QuarantineEntry
 from toolkit.retention.tables.quarantine import TableQuarantineReader, groups_of
 from toolkit.retention.tables.recovery import IN_USE
 from toolkit.retention.tables.removal import GONE
-from toolkit.storage import NotFound, StorageError
+from toolkit.storage import NotFound, StorageError, aside_name
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -99,14 +100,15 @@ class PartitionQuarantine:
         require_no_link(system, item.base, item.path)
         self._paths.make_folder(system, place)
         plain = [replace(each, refusal="") for each in found]
-        manifest = self._paths.manifest_of(item, tuple(self._paths.parents_of(system, item)))
         content = None if is_there(system, item.path) else (0, 0)
+        parents = tuple(self._paths.parents_of(system, item)) if content is None else ()
+        manifest = self._paths.manifest_of(item, parents)
         if content is None and not system.capabilities.atomic_rename:
             content = content_of(system, item.path, None)
         text = replace(manifest, definition=metadata_text(table, plain).decode(), content=content).encoded()
         if len(text) > MOST_BYTES:
             detail = (
-                f"its {len(found)} partitions need a manifest of {len(text):,} bytes; at most {MOST_BYTES:,} are read"
+                f"{len(found)} partitions of one directory need {len(text):,} bytes; at most {MOST_BYTES:,}"
             )
             raise BadManifest(path=place.manifest, detail=detail)
         system.write(place.manifest, [text], overwrite=False)
@@ -172,10 +174,18 @@ class PartitionQuarantine:
         if renames and is_there(system, place.data):
             return None if is_due else ItemResult.skipped(item, StayReason.MOVED)
         partitions = reader.partitions(found.manifest)
+        is_begun = renames and is_there(system, place.data.parent.child(aside_name(place.data.name)))
         is_back = any(each == path or each.is_within(path) for each in reader.registered(partitions).values())
-        if is_back or (renames and not is_there(system, path)):
+        if is_back or is_begun or (renames and not is_there(system, path)):
+            if is_begun:  # a purge was killed in its middle
+                remove_begun(system, place.data, place.base)
             remove(system, manifest, place.base)
             return ItemResult.skipped(item, StayReason.WRITTEN_AGAIN if is_back else StayReason.ALREADY_GONE)
+        if renames and is_due:
+            why = "whether its data is what was evicted is unknown by now; restore it, or remove the manifest"
+            return ItemResult.failed(item, IN_USE, f"{path} stays: {why}")
+        if held := writers_of(self.target, self.work).result_of(replace(item, path=path, base=found.candidate.base)):
+            return replace(held, item=item)
         if why := reader.against(path, {}):
             return ItemResult.failed(item, IN_USE, f"{path} stays: {why}")
         return self._renamed(system, item, path, found.candidate.base, place) if renames else None

@@ -187,11 +187,10 @@ class _TableLook:
         names = self.names if going else tuple(kept)
         located = LocatedPartitions.of(self.table, self.metastore, names, self.planner.check)
         places = located.places
-        removed = [name for name in going if name in places and name not in located.refused]
-        far = (
-            [] if self.target.quarantine is None else [name for name in removed if places[name].root != scan.base.root]
-        )
-        removed = [name for name in removed if name not in set(far)]
+        usable = [name for name in going if name in places and name not in located.refused]
+        stores = {place.root for place in places.values()} if self.target.quarantine is None else {scan.base.root}
+        removed = [name for name in usable if places[name].root in stores]
+        far = [name for name in usable if places[name].root not in stores]
         self._require_stores(scan.base, [places[name] for name in removed])
         divided = self._divided(scan.base, places, removed)
         self._require_parents(scan.base, divided)

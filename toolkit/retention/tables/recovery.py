@@ -49,7 +49,6 @@ _PARTITION, _DATA, _STAGED = (
 )
 UNKNOWN_OWNER = "unknown_owner"
 """The code of a directory that stays open, since it is unknown whether its partitions are gone."""
-_NO_MANIFEST = "the feed has a quarantine, and no manifest there names this directory"
 IN_USE = "location_in_use"
 """The code of a directory whose partitions are gone, and that is not removed since it has data of another owner."""
 
@@ -162,7 +161,7 @@ class TableRecovery:
         keys = {item.instance_key for item in left if there.get(item.path)}
         outcome = _Outcome(plan=self.plan, quiet=keys_of(self.plan) | keys)
         planned = {item.path for item in self.plan.items if item.type is ItemKind.PARTITION_DATA}
-        planned |= self.plan.detail.condemned  # its manifest says what becomes of it
+        planned |= self.plan.detail.condemned
         changed = last_change(metastore.table(self.table.name))
         gone = self._gone(map(self._name, (each for each in left if each.path in there)), metastore)
         ready: list[_Ready] = []
@@ -180,7 +179,7 @@ class TableRecovery:
             elif gone.is_held(names) or (place is not None and self._is_written(group, place, there)):
                 continue
             elif place is None or not_ours or self.plan.target.quarantine is not None:
-                self._leave(group, place, why or not_ours or _NO_MANIFEST, there, outcome)
+                self._leave(group, place, why or not_ours or "no manifest in quarantine names it", there, outcome)
             elif problem := self._problem(place, why):
                 outcome.fail(group.data, place, self.base, *problem)
             else:
