@@ -302,11 +302,11 @@ class RetentionResolver:
         self, feed: Feed, cluster: Cluster, retention: Retention, dated: Sequence[LocationType]
     ) -> ArchiveTarget | None:
         """Return the archive; loading has refused invalid ones, and one that gets here all the same deletes nothing."""
+        if retention.action is not ExpiryAction.DELETE and feed.cluster(cluster.name).ingest is not None:
+            why = "its Iceberg table has no directories of partitions to keep; let a process copy what has to stay"
+            raise NoArchive(feed=feed.name, cluster=cluster.name, why=why)
         if retention.action is not ExpiryAction.ARCHIVE:
             return None
-        if feed.cluster(cluster.name).ingest is not None:
-            why = "its Iceberg table has no directories of partitions; let a process copy what has to stay"
-            raise NoArchive(feed=feed.name, cluster=cluster.name, why=why)
         archived = feed.archive_on(cluster.name)
         if archived is None or any(
             archived.locations_on(archived.clusters[0].name).get(each) is None for each in dated

@@ -10,25 +10,14 @@ import pytest
 
 from tests.unit.retention.feeds import FeedText, cluster
 from tests.unit.retention.memory import MemoryFileSystem
-from toolkit.el import CanonicalPath, Frequency, parse_instant
-from toolkit.entities import Cluster, ExpiryAction, Feed, Retention
+from toolkit.el import CanonicalPath, parse_instant
+from toolkit.entities import Cluster, Feed
 from toolkit.errors import NotImplementedYet
 from toolkit.retention import RetentionResolver
 from toolkit.retention.resolve import FeedTargets, NotYetEvictable
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 
 ELSEWHERE = "viewfs://all/data/${YEAR}/${MONTH}/${DAY}"
-TEN_DAYS = Frequency.parse("days(10)")
-
-
-def _with(retention: Retention) -> Feed:
-    feed = FeedText().feed()
-    return replace(feed, clusters=(replace(feed.clusters[0], retention=retention),))
-
-
-def _table() -> Feed:
-    aside = _with(Retention(limit=TEN_DAYS, action=ExpiryAction.QUARANTINE, quarantine=TEN_DAYS))
-    return replace(aside, name="table", locations=None, table="catalog:db:t#ds=${YEAR}-${MONTH}-${DAY}")
 
 
 def _storage(path: CanonicalPath) -> FileSystem:
@@ -46,7 +35,6 @@ def _resolve(feeds: Iterable[Feed], *, named: bool, on: Cluster | None = None) -
 
 REFUSED = [
     pytest.param(FeedText(data=ELSEWHERE).feed(), "storage viewfs://all", id="store"),
-    pytest.param(_table(), "quarantine of a table", id="table"),
 ]
 
 
@@ -85,8 +73,8 @@ def test_the_clusters_file_system_may_begin_in_a_directory() -> None:
 def test_everything_that_cannot_be_done_is_named_at_once() -> None:
     elsewhere = FeedText(data=ELSEWHERE).feed()
     with pytest.raises(NotYetEvictable) as error:
-        _resolve([elsewhere, _table()], named=True)
-    for part in ("storage viewfs://all", "quarantine of a table"):
+        _resolve([elsewhere, replace(elsewhere, name="second")], named=True)
+    for part in ("feed clicks on primary: storage viewfs://all", "feed second on primary: storage viewfs://all"):
         assert part in str(error.value)
 
 

@@ -1,0 +1,96 @@
+"""Quarantine and restore of partitions on a real metastore, on HDFS and on a local disk, by the commands of users."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import hdfs_native
+import pytest
+
+from tests.e2e.in_process import APP
+from tests.e2e.retention_process import NOMINAL_TIME
+from tests.e2e.table_site import DS, OLD, YOUNG, TableRepo
+from tests.tables.tables import partition_of, table_of
+from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.metastore import HiveMetastoreServer
+from toolkit.catalog.model import Partition, TableKind
+from toolkit.cli.boundary import run_app
+from toolkit.cli.main import main
+
+pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(900)]
+QUARANTINE = "retention: {limit: days(10), action: quarantine, quarantine: days(3)}"
+PARAMETERS = {"numRows": "7", "numFiles": "1", "totalSize": "4", "COLUMN_STATS_ACCURATE": "true", "team": "web"}
+Run = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def repo(tmp_path: Path, metastore: HiveMetastoreServer) -> TableRepo:
+    return TableRepo.make(tmp_path, metastore)
+
+
+@pytest.fixture
+def run(repo: TableRepo, capsys: pytest.CaptureFixture[str]) -> Run:
+    def run(command: str, *arguments: str, time: str = NOMINAL_TIME) -> tuple[int, str]:
+        capsys.readouterr()
+        given = ["--config-repo", str(repo.path), "--output", "json", *arguments]
+        code = run_app(APP, [*given, "--time", time]) if command == "evict" else main([command, *given])
+        return code, capsys.readouterr().out
+
+    return run
+
+
+def _partitions(repo: TableRepo, table: str) -> dict[str, Partition]:
+    """Return the partitions without the time of their change, which is the metastore's own."""
+    made = repo.metastore.table(repo.name(table))
+    found = repo.metastore.partitions(made.name, repo.names(table))
+    plain = {
+        made.partition_name(each): {
+            key: text for key, text in each.parameters.items() if key != "transient_lastDdlTime"
+        }
+        for each in found
+    }
+    return {made.partition_name(each): replace(each, parameters=plain[made.partition_name(each)]) for each in found}
+
+
+@pytest.mark.parametrize("kind", [TableKind.EXTERNAL, TableKind.MANAGED])
+def test_partitions_on_hdfs_come_back_with_parameters_and_rows(
+    repo: TableRepo, hdfs: HdfsCluster, hdfs_dir: str, run: Run, kind: TableKind
+) -> None:
+    repo.add_cluster("hadoop", hdfs.uri)
+    made = replace(table_of(repo.name("clicks"), f"{hdfs_dir}/table", ds="string", region="string"), kind=kind)
+    if kind is TableKind.MANAGED:
+        made = replace(made, parameters={"team": "web"})
+    repo.metastore.create_table(made)
+    client = hdfs_native.Client(hdfs.uri)
+    root = hdfs_dir.removeprefix(hdfs.uri)
+    days = [*OLD, *YOUNG]
+    for day in days:
+        for region in ("us", "a/b:c %é"):
+            place = f"{hdfs_dir}/elsewhere/{day}" if (day, region) == (OLD[0], "us") else ""
+            partition = partition_of(made, day, region, location=place, parameters=PARAMETERS)
+            repo.metastore.add_partitions(made.name, [partition])
+            with client.create(f"{partition.location.removeprefix(hdfs.uri)}/part-0") as stream:
+                stream.write(f"{day} {region}".encode())
+    repo.add_feed("clicks", keys=DS, cluster="hadoop")
+    text = (repo.path / "feeds/clicks.yaml").read_text().replace("retention: {limit: days(10)}", QUARANTINE)
+    repo.write("feeds/clicks.yaml", text)
+
+    def files() -> dict[str, bytes]:
+        paths = [each.path for each in client.list_status(root, recursive=True) if not each.isdir]
+        return {each: client.read(each).read() for each in paths if "/.feedctl/" not in each}
+
+    before = (_partitions(repo, "clicks"), files())
+    code, out = run("evict", "--feed", "clicks")
+    assert (code, {each["outcome"] for each in json.loads(out)["items"]}) == (0, {"done"})
+    assert not any(day in name for name in (*repo.names("clicks"), *files()) for day in OLD)
+    code, out = run("restore", "clicks", "--list")
+    assert (code, [each["problem"] for each in json.loads(out)["instances"]]) == (0, [""] * 4)
+    code, out = run("restore", "clicks")
+    assert (code, [each["outcome"] for each in json.loads(out)["items"]]) == (0, ["done"] * 4)
+    assert (_partitions(repo, "clicks"), files()) == before
+    run("evict", "--feed", "clicks", time="2026-03-20T13:00Z")
+    code, out = run("evict", "--feed", "clicks", time="2090-01-01T00:00Z")
+    assert "quarantined" in {each["kind"] for each in json.loads(out)["items"]}, out
