@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+import re
 from pathlib import Path
 
 import pytest
@@ -49,13 +50,9 @@ def test_nothing_stale_is_exit_code_0(feedctl: Feedctl) -> None:
 @pytest.mark.usefixtures("cli_ledger")
 def test_an_eviction_that_no_action_can_do_yet_is_not_looked_at(feedctl: Feedctl, own_repo: Path) -> None:
     feed = own_repo / "feeds" / "web" / "clicks_by_country.yaml"
-    text = feed.read_text(encoding="utf-8")
-    feed.write_text(
-        text.replace(
-            "properties:", "    retention: {limit: days(10), action: quarantine, quarantine: days(3)}\nproperties:"
-        ),
-        encoding="utf-8",
-    )
+    text = feed.read_text(encoding="utf-8").replace("properties:", "    retention: {limit: days(10)}\nproperties:")
+    elsewhere = 'locations: {data: "viewfs://all/clicks/${YEAR}/${MONTH}/${DAY}"}'
+    feed.write_text(re.sub(r"^table: .*$", elsewhere, text, flags=re.MULTILINE), encoding="utf-8")
     ran = feedctl("status", "--stale", *LATER, "--config-repo", str(own_repo))
     assert "clicks_by_country_job" in ran.out
     assert "eviction of clicks_by_country " not in ran.out

@@ -28,7 +28,7 @@ from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Partition, Table, TableKind, TableName
 from toolkit.catalog.port import Metastore
 from toolkit.catalog.restricted import RestrictedMetastore
-from toolkit.el import Frequency, parse_instant
+from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Cluster, ClusterLocations, ExpiryAction, Feed, Hold, Interface
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
@@ -38,7 +38,7 @@ from toolkit.retention.restore import RestoreAction, reader_of
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped, StopSignal
-from toolkit.storage import FileSystem, LocalFileSystem
+from toolkit.storage import Capabilities, FileSystem, LocalFileSystem
 
 NAME = TableName("logs", "clicks")
 URI = "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}"
@@ -329,6 +329,62 @@ def test_an_instance_is_chosen_by_its_time(site: QuarantinedTable) -> None:
     site.evict()
     site.restore(RestoreChoice(instance_key="2026-03-02T00:00Z"))
     assert list(site.state[0]) == ["ds=2026-03-02/region=us"]
+
+
+class WithoutRenames(LocalFileSystem):
+    """A disk that is used as an object store is: nothing can be renamed."""
+
+    @property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        return replace(super().capabilities, atomic_rename=False)
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        raise AssertionError(source, target)
+
+
+def test_where_nothing_is_renamed_the_metastore_alone_forgets_until_the_purge(site: QuarantinedTable) -> None:
+    site.add("01"), site.add("02", at="own/place"), site.add("19")
+    before, disk = site.state, WithoutRenames()
+    site.evict(disk=disk)
+    assert (list(site.state[0]), site.state[1]) == (["ds=2026-03-19/region=us"], before[1])
+    assert outcomes(site.evict(disk=disk, run_name="3")) == []
+    assert outcomes(site.restore(disk=disk)) == [("done", "")] * 2
+    assert (site.state, manifests(site.root)) == (before, [])
+    site.evict(disk=disk, run_name="4")
+    purged = site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="5")
+    assert outcomes(purged, "quarantined") == [("done", "")] * 2
+    assert (list(site.state[1].values()), manifests(site.root)) == (["rows of 19 us"], [])
+
+
+@pytest.mark.parametrize("how", ["registered", "written", "of another table"])
+def test_where_nothing_is_renamed_what_is_used_again_is_not_purged(site: QuarantinedTable, how: str) -> None:
+    place, disk = site.add("01", at="own/place"), WithoutRenames()
+    before = site.state
+    site.evict(disk=disk)
+    if how == "registered":
+        site.metastore.add_partitions(NAME, list(before[0].values()))
+    elif how == "written":
+        (place / "new").write_text("new")
+    else:
+        site.metastore.create_table(table_of(TableName("web", "other"), f"file:{place}", ds="string"))
+    assert (place / "part-01-us").exists()
+    result = site.evict(limit="days(10)", nominal=LATER, disk=disk, run_name="3", dry_run=how == "registered")
+    assert "done" not in [code for code, _ in outcomes(result, "quarantined")]
+    assert (place / "part-01-us").exists()
+
+
+def test_data_that_may_be_newer_than_its_manifest_is_neither_moved_nor_purged(site: QuarantinedTable) -> None:
+    """A run was killed after the drop, and the next one comes when the time in quarantine is over."""
+    place = site.add("01")
+    for effects in range(20):
+        if died(effects, lambda disk: site.evict(disk=disk)) and not site.state[0]:
+            break
+    assert (site.state[0], place.exists()) == ({}, True)
+    result = site.evict(limit=OLD_ONLY, nominal=LATER, run_name="3")
+    assert outcomes(result, "quarantined") == [("failed", "location_in_use")]
+    assert place.exists()
+    assert outcomes(site.restore()) == [("done", "")]
+    assert (list(site.state[0]), place.exists()) == (["ds=2026-03-01/region=us"], True)
 
 
 def died(effects: int, act: Callable[[FileSystem], object]) -> bool:
