@@ -87,7 +87,7 @@ def test_partitions_on_hdfs_come_back_with_parameters_and_rows(
     assert (code, {each["outcome"] for each in json.loads(out)["items"]}) == (0, {"done"})
     assert not any(day in name for name in (*repo.names("clicks"), *files()) for day in OLD)
     code, out = run("restore", "clicks", "--list")
-    assert (code, [each["problem"] for each in json.loads(out)["restorable"]]) == (0, [""] * 4)
+    assert (code, [each["problem"] for each in json.loads(out)["restorable"]]) == (0, [None] * 4)
     code, out = run("restore", "clicks")
     assert (code, [each["outcome"] for each in json.loads(out)["items"]]) == (0, ["done"] * 4)
     assert (_partitions(repo, "clicks"), files()) == before

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -116,6 +116,24 @@ class _MortalStore(ReadOnlyFileSystem):
 
     def delete_all(self, paths: Iterable[CanonicalPath], *, below: CanonicalPath, first: str = "") -> Iterator[Deleted]:
         return self.inner.delete_all(paths, below=below, first=first)
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        self.inner.write(path, chunks, overwrite=overwrite)
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        self.inner.mkdirs(path)
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        self.inner.rename(source, target)
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        self.inner.set_permission(path, permission)
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        self.inner.set_owner(path, owner=owner, group=group)
+
+    def set_acl(self, path: CanonicalPath, entries: Sequence[str]) -> None:
+        self.inner.set_acl(path, entries)
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
         self.death.at(Moment.PARENT)

@@ -139,12 +139,12 @@ class Round:
         before = RandomTree(case=case, chance=chance, has_links=place.has_links).grown()
         place.build(before)
         there = place.tree()
-        assert not place.has_directories or _differences(there, before) == []
+        assert not place.has_directories or differences(there, before) == []
         return cls(case=case, place=place, chance=chance, before=before, there=there)
 
     def check(self, covered: Covered) -> None:
         """Evict, and compare with the oracle at each point."""
-        evicted, empty, expected = self.case.evicted(self.before), self._empty, self._expected
+        evicted, empty, expected = self.case.evicted(self.before), self._empty, self.expected
         planned = self._preview(evicted.keys(), empty.keys(), expected)
         recorder = MortalRecorder(left_entity="fuzzed")
         is_undisturbed = self.chance.random() < 1 / 3
@@ -156,9 +156,9 @@ class Round:
         assert done.status is Status.SUCCEEDED, [each for each in done.items if each.outcome is Outcome.FAILED]
         left = self.place.tree()
         left_empty = set() if is_undisturbed else self.case.left_empty(self.before, left.keys() - expected.keys())
-        assert _differences({path: left[path] for path in left if path not in left_empty}, expected) == []
+        assert differences({path: left[path] for path in left if path not in left_empty}, expected) == []
         if is_undisturbed:
-            assert self._paths(done, Outcome.DONE) == evicted.keys()
+            assert self.paths(done, Outcome.DONE) == evicted.keys()
             assert left == expected
         self._check_second_run(recorder)
         keys = {
@@ -173,16 +173,16 @@ class Round:
         return self.case.empty(self.before) if self.place.has_directories else {}
 
     @property
-    def _expected(self) -> Tree:
+    def expected(self) -> Tree:
         if self.place.has_directories:
             return self.case.expected(self.before)
         return self.case.expected_keys(self.before, self.there)
 
     def _preview(self, evicted: object, empty: object, expected: Tree) -> RetentionResult:
         planned = run(self.case, self.place, NeverStopped(), dry_run=True)
-        assert _differences(self.place.tree(), self.there) == []
-        assert self._paths(planned, Outcome.PLANNED) == evicted
-        assert self._paths(planned, Outcome.PLANNED, ItemKind.EMPTY_DIRECTORY) == empty
+        assert differences(self.place.tree(), self.there) == []
+        assert self.paths(planned, Outcome.PLANNED) == evicted
+        assert self.paths(planned, Outcome.PLANNED, ItemKind.EMPTY_DIRECTORY) == empty
         assert len([*planned.items]) == len(self.case.evicted(self.before)) + len(self._empty)
         for root in self._roots(planned):
             assert not [path for path in expected if f"{path}/".startswith(f"{root}/")], f"{root} must not go whole"
@@ -192,7 +192,7 @@ class Round:
         reported, tree = recorder.reported(), self.place.tree()
         again = run(self.case, self.place, NeverStopped(), recorder)
         assert (again.status, [*again.items]) == (Status.SUCCEEDED, [])
-        assert (recorder.reported(), _differences(self.place.tree(), tree)) == (reported, [])
+        assert (recorder.reported(), differences(self.place.tree(), tree)) == (reported, [])
 
     def _disturb(self, recorder: MortalRecorder) -> None:
         self._kill_somewhere(recorder)
@@ -211,7 +211,7 @@ class Round:
         finally:
             recorder.die()
 
-    def _paths(self, result: RetentionResult, outcome: Outcome, kind: ItemKind = ItemKind.INSTANCE) -> set[str]:
+    def paths(self, result: RetentionResult, outcome: Outcome, kind: ItemKind = ItemKind.INSTANCE) -> set[str]:
         chosen = (each.item for each in result.items if each.outcome is outcome and each.item.type is kind)
         return {self._name(item.path.path) for item in chosen}
 
@@ -257,7 +257,7 @@ def _share_a_directory(gone: Iterable[str], left: Tree) -> bool:
     return any(path.rstrip("/").rpartition("/")[0] in parents for path in left)
 
 
-def _differences(found: Tree, wanted: Tree) -> list[str]:
+def differences(found: Tree, wanted: Tree) -> list[str]:
     """Return what is there and should not be, and the reverse: short enough to be read."""
     more = [f"unexpected: {path!r}" for path in sorted(found) if found[path] is not wanted.get(path)]
     return more + [f"missing: {path!r}" for path in sorted(wanted) if path not in found]

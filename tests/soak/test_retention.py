@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ import hdfs_native
 import pytest
 
 from tests.soak.places import HdfsPlace, LocalPlace, Place
+from tests.soak.retention_quarantine import QuarantineCovered, QuarantineRound
 from tests.soak.retention_rounds import Covered, Round
 from tests.soak.s3_place import S3Place
 from tests.testbed.s3 import S3Store
@@ -34,6 +36,37 @@ def _checked(seed: int, place: Place, covered: Covered) -> None:
     except Exception as error:
         error.add_note(f"repeat with FEEDCTL_SEED={seed}")
         raise
+
+
+def _quarantined(rounds: int, place_of: Callable[[int], Place]) -> QuarantineCovered:
+    covered = QuarantineCovered()
+    for seed in _seeds(rounds):
+        try:
+            QuarantineRound(one=Round.draw(seed, place_of(seed))).check(covered)
+        except Exception as error:
+            error.add_note(f"repeat with FEEDCTL_SEED={seed}")
+            raise
+    print(covered)  # noqa: T201 - what the rounds had in them
+    return covered
+
+
+def _local_place(directory: Path, seed: int) -> Place:
+    root = directory / str(seed)
+    root.mkdir()
+    return LocalPlace(root)
+
+
+def _hdfs_place(directory: str, client: hdfs_native.Client, seed: int) -> Place:
+    place = HdfsPlace(f"{directory}/{seed}", client)
+    client.mkdirs(place.root)
+    return place
+
+
+def _s3_place(store: S3Store, seed: int) -> Place:
+    place = S3Place(store, f"fuzz-{seed}-{uuid4().hex[:8]}")
+    with store.client() as client:
+        client.create_bucket(Bucket=place.bucket)
+    return place
 
 
 def _locally(rounds: int, directory: Path) -> Covered:
@@ -107,3 +140,27 @@ def test_retention_on_hdfs_agrees_with_a_slow_oracle_for_long(hdfs_dir: str) -> 
 @pytest.mark.soak
 def test_retention_on_s3_agrees_with_a_slow_oracle_for_long(s3: S3Store) -> None:
     assert list(_too_rare(_on_s3(_S3_SOAK_ROUNDS, s3), "links", "subtrees", "empties")) == []
+
+
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(5, marks=pytest.mark.extended), pytest.param(500, marks=pytest.mark.soak)]
+)
+def test_quarantine_restore_and_purge_agree_with_a_slow_oracle(tmp_path: Path, rounds: int) -> None:
+    covered = _quarantined(rounds, partial(_local_place, tmp_path))
+    assert rounds < 500 or (covered.evictions and covered.purges and covered.undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(3, marks=pytest.mark.extended), pytest.param(100, marks=pytest.mark.soak)]
+)
+def test_quarantine_on_hdfs_agrees_with_a_slow_oracle(hdfs_dir: str, rounds: int) -> None:
+    assert _quarantined(rounds, partial(_hdfs_place, hdfs_dir, hdfs_native.Client(hdfs_dir))).rounds == rounds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rounds", [pytest.param(2, marks=pytest.mark.extended), pytest.param(50, marks=pytest.mark.soak)]
+)
+def test_quarantine_on_s3_agrees_with_a_slow_oracle(s3: S3Store, rounds: int) -> None:
+    assert _quarantined(rounds, partial(_s3_place, s3)).rounds == rounds

@@ -110,7 +110,7 @@ def _item(item: PlanItem) -> Document:
 
 def _item_text(item: PlanItem) -> str:
     what = item.instance_key or item.type.value
-    place = item.archive or (item.quarantine if item.type is ItemKind.INSTANCE else None)
+    place = item.archive or (item.quarantine if item.type in {ItemKind.INSTANCE, ItemKind.PARTITION_DATA} else None)
     to = "" if place is None else f"  to {place}"
     where = item.partition if item.type in FORGOTTEN else item.path
     return f"{item.feed} on {item.cluster}  {item.location:<5}  {what:<17}  {where}{to}"

@@ -236,6 +236,8 @@ def test_partitions_elsewhere_with_a_common_directory_and_without_data_come_back
     site.evict()
     assert site.state == ({}, {})
     assert len(manifests(site.root)) == 3
+    site.evict(run_name="3")  # and a manifest without data beside it stays for its time
+    assert len(manifests(site.root)) == 3
     assert outcomes(site.restore()) == [("done", "")] * 3
     assert site.state == before
     assert sorted(site.events) == [("available", f"2026-03-0{day}T00:00Z") for day in (1, 2, 3, 4)]

@@ -35,7 +35,7 @@ from toolkit.retention.output_watch import writers_of
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 from toolkit.retention.quarantine import MOST_BYTES, BadManifest, QuarantinePlace, place_at
 from toolkit.retention.quarantine_reader import QuarantineEntry
-from toolkit.retention.tables.quarantine import TableQuarantineReader, groups_of
+from toolkit.retention.tables.quarantine import NO_DATA, TableQuarantineReader, groups_of
 from toolkit.retention.tables.recovery import IN_USE
 from toolkit.retention.tables.removal import GONE
 from toolkit.storage import NotFound, StorageError, aside_name
@@ -86,7 +86,8 @@ class PartitionQuarantine:
         def write(group: tuple[int, list[int]]) -> None:
             data, above = group
             found = [there[name] for name in (_name(items[at]) for at in above) if name in there]
-            if not found:  # the drop tells of them
+            if not found:  # should they come back by now, they are not dropped without a manifest
+                stays.update({at: ItemResult.skipped(items[at], StayReason.ALREADY_GONE) for at in above})
                 return
             done = attempted(self.work, partial(self._write, items[data], table, found), failures=_FAILURES)
             if isinstance(done, FailedAttempt):
@@ -100,16 +101,14 @@ class PartitionQuarantine:
         require_no_link(system, item.base, item.path)
         self._paths.make_folder(system, place)
         plain = [replace(each, refusal="") for each in found]
-        content = None if is_there(system, item.path) else (0, 0)
+        content = None if is_there(system, item.path) else NO_DATA
         parents = tuple(self._paths.parents_of(system, item)) if content is None else ()
         manifest = self._paths.manifest_of(item, parents)
         if content is None and not system.capabilities.atomic_rename:
             content = content_of(system, item.path, None)
         text = replace(manifest, definition=metadata_text(table, plain).decode(), content=content).encoded()
         if len(text) > MOST_BYTES:
-            detail = (
-                f"{len(found)} partitions of one directory need {len(text):,} bytes; at most {MOST_BYTES:,}"
-            )
+            detail = f"{len(found)} partitions of one directory need {len(text):,} bytes; at most {MOST_BYTES:,}"
             raise BadManifest(path=place.manifest, detail=detail)
         system.write(place.manifest, [text], overwrite=False)
 
@@ -176,7 +175,8 @@ class PartitionQuarantine:
         partitions = reader.partitions(found.manifest)
         is_begun = renames and is_there(system, place.data.parent.child(aside_name(place.data.name)))
         is_back = any(each == path or each.is_within(path) for each in reader.registered(partitions).values())
-        if is_back or is_begun or (renames and not is_there(system, path)):
+        has_none = found.manifest.content == NO_DATA
+        if is_back or is_begun or has_none or (renames and not is_there(system, path)):
             if is_begun:  # a purge was killed in its middle
                 remove_begun(system, place.data, place.base)
             remove(system, manifest, place.base)

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTable, FeedTarget
     from toolkit.storage import FileSystem
 
+NO_DATA = (0, 0)
+"""The content of partitions whose directory was not there when they were evicted."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableQuarantineReader(QuarantineReader):
@@ -204,6 +207,7 @@ class TableQuarantineScan:
                 continue
             if each is None or each.manifest.path in planned:  # what is evicted again has a newer manifest
                 continue
+            is_unfinished = is_unfinished and each.manifest.content != NO_DATA
             condemned.extend([each.manifest.path] if is_unfinished else [])
             until, candidates = each.purge_at(keep, policy.timezone), reader.candidates(each.manifest)
             stays = [why for why in (kept_by(policy, one, kept_from) for one in candidates.values()) if why]

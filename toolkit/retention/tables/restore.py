@@ -17,6 +17,7 @@ from toolkit.catalog.port import BATCH
 from toolkit.retention.delete_quarantine import content_of, require_no_link, times_of
 from toolkit.retention.quarantine import NotWhole
 from toolkit.retention.quarantine_reader import entries
+from toolkit.retention.tables.quarantine import NO_DATA
 from toolkit.storage import AlreadyExists, NotFound
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from toolkit.retention.quarantine_reader import Quarantined
     from toolkit.retention.tables.quarantine import TableQuarantineReader
     from toolkit.storage import FileSystem
-
-NO_DATA = (0, 0)
-"""The content of partitions whose directory was not there when they were evicted."""
 
 
 @dataclass(frozen=True, kw_only=True)
