@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from toolkit.catalog.partition_name import split_name
 from toolkit.planning.location_index import HDFS_SCHEMES, LocationIndex
+from toolkit.storage import DATA_PREFIX, OWN_PREFIX
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
@@ -75,6 +77,8 @@ class PartitionPlaces:
         """Why nothing at a place goes, whatever partitions are there; empty: it may."""
         if _is_broad(self.table):
             return f"the table's own directory {self.table} is a whole store, or a top-level directory"
+        if OWN_PREFIX in place.path.split("/"):
+            return f"{place} is in a directory of feedctl, as the quarantine is"
         if place.is_within(self.table):
             return self.owner_of(place, own=self.table)
         if why := meeting(place, self.table, self.listed):
@@ -101,6 +105,23 @@ class PartitionPlaces:
             else:
                 groups.append(PartitionGroup(root, self.base_of(root), names))
         return DividedPartitions(groups=tuple(groups), stays=stays)
+
+
+def is_directory_of(place: CanonicalPath, name: str, base: CanonicalPath) -> bool:
+    """Return whether a directory is where Hive, Spark or feedctl keeps a partition below its table's directory.
+
+    Spark writes keys in the case of the table's columns, and feedctl puts a replaced partition below a directory of
+    its own.
+    """
+    if not place.is_within(base):
+        return False
+    below = place.relative_to(base)
+    first, _, rest = below.partition("/")
+    try:
+        found = split_name(rest if first.startswith(DATA_PREFIX) else below)
+        return [(key.lower(), value) for key, value in found.items()] == list(split_name(name).items())
+    except ValueError:
+        return False
 
 
 def meeting(place: CanonicalPath, table: CanonicalPath, listed: frozenset[str]) -> str:

@@ -12,6 +12,7 @@ from toolkit.actions.staged_unit import unit_name
 from toolkit.el import format_instant
 from toolkit.entities import LocationType
 from toolkit.planning.location_index import names_text
+from toolkit.retention.quarantine import digest_of
 
 if TYPE_CHECKING:
     from toolkit.actions.hold_file import HoldFile
@@ -197,7 +198,8 @@ class RetentionDetail:
         hold_file: keeps everything of the feed; what would go without it is among those that are kept.
         young: partitions of a table that are too young; of a path feed they are counted only when a limit asks.
         base: the directory of a table that was looked at; None: it is a path feed.
-        condemned: instances in quarantine whose objects are where they were, since the store has no renames.
+        condemned: digests of the paths of instances in quarantine whose data is where it was: the store has no renames,
+            or a run was killed before its rename.
     """
 
     subtrees: tuple[Subtree, ...] = ()
@@ -206,7 +208,11 @@ class RetentionDetail:
     hold_file: HoldFile | None = None
     young: frozenset[str] = frozenset()
     base: CanonicalPath | None = None
-    condemned: frozenset[CanonicalPath] = frozenset()
+    condemned: frozenset[str] = frozenset()
+
+    def has_condemned(self, path: CanonicalPath | None) -> bool:
+        """Return whether the data at a path is condemned there."""
+        return path is not None and digest_of(path) in self.condemned
 
 
 FeedPlan: TypeAlias = "TargetPlan[FeedTarget, PlanItem, RetentionDetail]"

@@ -25,7 +25,7 @@ from toolkit.retention.sizes import SizeCheck
 from toolkit.retention.tables.evictable import UnreadableLocations
 from toolkit.retention.tables.iceberg_planner import IcebergPlanner
 from toolkit.retention.tables.planner import TablePlanner
-from toolkit.retention.tables.quarantine import TableQuarantineScan
+from toolkit.retention.tables.quarantine import with_purges
 from toolkit.storage import NotFound, StorageError, find_status
 
 if TYPE_CHECKING:
@@ -132,8 +132,7 @@ class RetentionPlanner:
         tables = TablePlanner(check=check, storage=self.storage, hold_file=look, is_present=self._is_present)
         plan = tables.plan(target, table)
         try:
-            scan = TableQuarantineScan(target=plan.target, table=table, storage=self.storage, check=check)
-            return scan.added_to(plan)
+            return with_purges(plan, table, self.storage, check)
         except (CatalogError, UnreadableLocations) as error:
             return replace(blank_plan(target), failed=Problem(code=error.code, message=str(error)))
 

@@ -52,6 +52,13 @@ class NotWhole(StorageError, Failed):  # noqa: N818
     text = "it is not what was condemned any more: a purge has begun, or another program removed a part of it"
 
 
+class NotRestorable(StorageError, Failed):  # noqa: N818
+    """Partitions that a restore could not register again, so that they are not evicted."""
+
+    code = "not_restorable"
+    text = "it stays, since a restore could not bring it back"
+
+
 def quarantine_of(base: CanonicalPath, feed: str) -> CanonicalPath:
     """Return the directory of a feed's instances in quarantine; its name is hidden from listings of the base."""
     return base.child(OWN_PREFIX).child("quarantine").child(feed)

@@ -131,6 +131,10 @@ class QuarantineReader:
         self.check()
         with self.storage(place.manifest).read(place.manifest, length=MOST_BYTES + 1) as stream:
             content = stream.read()
+        return self.confirmed(place, content, written)
+
+    def confirmed(self, place: QuarantinePlace, content: bytes, written: datetime) -> Quarantined | None:
+        """Return what a manifest in a place would say; see `read`."""
         try:
             manifest = QuarantineManifest.decoded(content, self._parsed)
             candidate = self._candidate(place, manifest)

@@ -49,8 +49,9 @@ class QuarantineScan:
         Raises:
             StorageError: one cannot be listed.
         """
+        wanted = set(bases)
         for base, folder in self._reader.folders().items():
-            if base in set(bases):
+            if base in wanted:
                 found = list(entries(self.storage(base), folder, self.check))
                 self._found[base] = found if self._renames(base) else list(newest_of(found))
 
@@ -83,10 +84,11 @@ class QuarantineScan:
         """
         if plan.detail.hold_file is not None or not any(self._found.values()):
             return plan
-        due, notes = self._due(kept_from)
-        items = sorted((self._item(each) for each in due), key=lambda item: item.sort_key)
-        condemned = frozenset(path for path, is_condemned in self._condemned.items() if is_condemned)
+        found = [each for same in self._found.values() for each in same]
+        due, notes = due_of(self._reader, found, kept_from)
+        condemned = frozenset(digest_of(path) for path, is_condemned in self._condemned.items() if is_condemned)
         detail = replace(plan.detail, condemned=condemned)
+        items = purges(self._reader, due)
         return replace(plan, items=(*plan.items, *items), notes=(*plan.notes, *notes), detail=detail)
 
     @property
@@ -110,52 +112,78 @@ class QuarantineScan:
                 answers = [each.result() for each in futures]
         self._condemned.update({path: not has_flag for path, has_flag in zip(paths, answers, strict=True)})
 
-    def _due(self, kept_from: datetime) -> tuple[list[Quarantined], list[str]]:
-        reader, policy, keep = self._reader, self.target.policy, self.target.quarantine
-        due: list[Quarantined] = []
-        waiting: list[datetime] = []
-        bad: list[BadManifest] = []
-        held = kept = 0
-        for entry in (each for same in self._found.values() for each in same):
-            if entry.written is not None and keep is not None:
-                until = kept_until(entry.written, keep, policy.timezone)
-                if until > policy.nominal_time:  # as most are, so that few manifests are read
-                    waiting.append(until)
-                    continue
-            try:
-                found = reader.read(entry)
-            except BadManifest as error:
-                bad.append(error)
-                continue
-            if found is None:
-                continue
-            until = found.purge_at(keep, policy.timezone)
-            stays = kept_by(policy, found.candidate, kept_from)
-            if until > policy.nominal_time:
-                waiting.append(until)
-            elif stays is None:
-                due.append(found)
-            else:
-                held += stays.reason is KeepReason.HOLD
-                kept += stays.reason is not KeepReason.HOLD
-        going = {each.place.manifest: each.candidate for each in due}
-        protected = ProtectedInstances.among(going, policy, self.target.protectors) if going else ProtectedInstances()
-        kept += len(protected.kept)
-        notes = [*quarantine_notes(self.target.feed, waiting, held, kept, bad), *protected.notes]
-        return [each for each in due if each.place.manifest not in protected.kept], notes
 
-    def _item(self, found: Quarantined) -> PlanItem:
-        candidate = found.candidate
-        return PlanItem(
+def due_of(
+    reader: QuarantineReader,
+    found: Iterable[QuarantineEntry],
+    kept_from: datetime,
+    is_unfinished: Callable[[QuarantineEntry], bool] = lambda _: False,
+) -> tuple[list[Quarantined], list[str]]:
+    """Return what the retention of now has purged, and what the user is told of the rest.
+
+    Args:
+        reader: of the feed's quarantine.
+        found: in it.
+        kept_from: see `keep_last_from`, of all instances.
+        is_unfinished: whether an instance is still to be moved, so that it does not wait for its time.
+
+    Raises:
+        StorageError: a manifest cannot be read.
+    """
+    target = reader.target
+    policy, keep = target.policy, target.quarantine
+    due: dict[CanonicalPath, Quarantined] = {}
+    waiting: list[datetime] = []
+    bad: list[BadManifest] = []
+    held = kept = 0
+    for entry in found:
+        is_begun = is_unfinished(entry)
+        if entry.written is not None and keep is not None and not is_begun:
+            until = kept_until(entry.written, keep, policy.timezone)
+            if until > policy.nominal_time:  # as most are, so that few manifests are read
+                waiting.append(until)
+                continue
+        try:
+            each = reader.read(entry)
+        except BadManifest as error:
+            bad.append(error)
+            continue
+        if each is None:
+            continue
+        until = each.purge_at(keep, policy.timezone)
+        stays = kept_by(policy, each.candidate, kept_from)
+        if until > policy.nominal_time and not (is_begun and each.manifest.content is None):
+            waiting.append(until)
+        elif stays is None:
+            due[entry.place.manifest] = each
+        else:
+            held += stays.reason is KeepReason.HOLD
+            kept += stays.reason is not KeepReason.HOLD
+    going = {manifest: each.candidate for manifest, each in due.items()}
+    protected = ProtectedInstances.among(going, policy, target.protectors) if going else ProtectedInstances()
+    kept += len(protected.kept)
+    notes = [*_notes(target.feed, waiting, held, kept, bad), *protected.notes]
+    return [each for manifest, each in due.items() if manifest not in protected.kept], notes
+
+
+def purges(reader: QuarantineReader, due: Iterable[Quarantined]) -> list[PlanItem]:
+    """Return the items that purge instances, in the order of a plan."""
+    items: list[PlanItem] = []
+    for each in due:
+        candidate, place = each.candidate, each.place
+        renames = reader.storage(place.manifest).capabilities.atomic_rename
+        item = PlanItem(
             type=ItemKind.QUARANTINED,
-            feed=self.target.feed,
-            cluster=self.target.cluster,
+            feed=reader.target.feed,
+            cluster=reader.target.cluster,
             location=candidate.location,
             instance_key=format_instant(candidate.time),
-            path=found.place.data if self._renames(candidate.base) else candidate.path,
-            base=candidate.base,
-            quarantine=found.place.manifest,
+            path=place.data if renames else candidate.path,
+            base=place.base if renames else candidate.base,
+            quarantine=place.manifest,
         )
+        items.append(item)
+    return sorted(items, key=lambda item: item.sort_key)
 
 
 def newest_of(found: Iterable[QuarantineEntry]) -> Iterator[QuarantineEntry]:
@@ -168,10 +196,7 @@ def newest_of(found: Iterable[QuarantineEntry]) -> Iterator[QuarantineEntry]:
     yield from newest.values()
 
 
-def quarantine_notes(
-    feed: str, waiting: Sequence[datetime], held: int, kept: int, bad: Sequence[BadManifest]
-) -> Iterator[str]:
-    """Yield what the user is told of a quarantine besides what is purged."""
+def _notes(feed: str, waiting: Sequence[datetime], held: int, kept: int, bad: Sequence[BadManifest]) -> Iterator[str]:
     if waiting:
         first = format_instant(min(waiting).replace(second=0, microsecond=0))
         yield (

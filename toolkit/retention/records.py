@@ -105,7 +105,7 @@ def _looked_at(
         if path is None or not any(path.is_within(location.base) for location in locations):
             continue  # of another place than the feed has now: its base tells nothing
         # What was planned again was seen a moment ago; after a silent store that may be all of very many.
-        is_condemned = path in plan.detail.condemned
+        is_condemned = plan.detail.has_condemned(path)
         yield item, False if path in planned else is_condemned or _is_gone(path, bases, storage)
 
 

@@ -163,8 +163,8 @@ class RetentionResolver:
         """Yield the feeds that can have something in quarantine, whatever their retention is now."""
         for feed, cluster in pairs:
             storage, own = FeedStorage.of(feed, cluster), feed.cluster(cluster.name)
-            target = self._any_target(feed, cluster, own.retention or Retention(limit=feed.frequency), ())
-            target = replace(target, name_services=cluster.name_services)
+            shared = () if storage.table is None else self.shared_tables.of(feed, cluster)
+            target = self._any_target(feed, cluster, own.retention or Retention(limit=feed.frequency), shared)
             if storage.table is None:
                 dated = (each for each in storage.templates.items() if each[1].dated)
                 yield replace(target, locations=tuple(self._location(*each, feed, cluster) for each in dated))
@@ -204,7 +204,6 @@ class RetentionResolver:
             self._any_target(feed, cluster, retention, pairs),
             locations=locations,
             neighbour_bases=tuple(dict.fromkeys(each.location.base for each in neighbours)),
-            name_services=cluster.name_services,
             archive=self._archive(feed, cluster, retention, tuple(dated)),
             table_feeds=tables,
             table_resources=resources,
@@ -278,6 +277,7 @@ class RetentionResolver:
             policy=policy,
             neighbours=neighbours,
             availability_flag=feed.availability_flag or "",
+            name_services=cluster.name_services,
             max_delete=DeleteLimits(instances=own.instances, fraction=own.fraction, bytes=own.bytes),
             protectors=(*self.protectors(feed, cluster), *self._protectors(neighbours)),
             quarantine=retention.quarantine if retention.action is ExpiryAction.QUARANTINE else None,

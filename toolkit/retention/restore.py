@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Action, Applied, Recovery, feed_event, left_over, place_named
@@ -131,13 +131,11 @@ class _Restore:
 
     Attributes:
         left: so many places of the data of each instance are still to come back; one event tells of all.
-        also: the instances of partitions that are back, by their directory, which several may share.
     """
 
     plan: FeedPlan
     work: RunContext
     left: Counter[str]
-    also: dict[CanonicalPath, tuple[str, ...]] = field(default_factory=dict, init=False)
     _done: set[str] = field(default_factory=set, init=False)
 
     def apply(self, positions: range, advance: Callable[[int], None]) -> Applied[PlanItem]:
@@ -158,13 +156,16 @@ class _Restore:
             events=tuple(event for each in ordered for event in self._events(each)),
         )
 
+    @cached_property
+    def _reader(self) -> QuarantineReader:
+        """One for all: what is compared with all partitions of a table is asked for once."""
+        return reader_of(self.plan.target, self.work.stores, self.work.guard.check)
+
     def _events(self, result: ItemResult[PlanItem]) -> Iterator[NewEvent]:
         item, key = result.item, result.item.instance_key
         if not _is_data(item):
             return
         is_done = result.outcome is Outcome.DONE
-        others = sorted(set(self.also.get(item.path, ())) - {key})
-        yield from (_event(self.plan, str(item.path), each) for each in others if is_done)
         self._done.update([key] if is_done else [])
         self.left[key] -= 1 if is_done or result.code == ALREADY_THERE else len(self.plan.items)
         if self.left[key] != 0 or key not in self._done:
@@ -186,7 +187,7 @@ class _Restore:
         system = self.work.stores(item.base)
         manifest = item.quarantine or item.path
         require_no_link(system, item.base, place_at(manifest).data)
-        reader = reader_of(self.plan.target, self.work.stores, self.work.guard.check)
+        reader = self._reader
         found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
         if found is None or found.candidate.path != item.path:
             raise BadManifest(path=manifest, detail="it has changed since the plan was made")
@@ -202,7 +203,6 @@ class _Restore:
         others = PartitionRestore(reader=reader, work=self.work, make_parents=make_parents).bring_back(system, found)
         if others is None:
             return ItemResult.skipped(item, ALREADY_THERE)
-        self.also[item.path] = tuple(format_instant(each.time) for each in reader.candidates(found.manifest).values())
         return _back(item, others)
 
     def _rename(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:
@@ -316,8 +316,9 @@ def _is_back(
 ) -> bool:
     """Return whether an instance that a killed restore was at is where readers look for it, and not in quarantine."""
     target = reader.target
-    if isinstance(reader, TableQuarantineReader):
-        return path is not None and digest_of(path) not in waiting and path in reader.places.values()
+    if isinstance(reader, TableQuarantineReader):  # its readers ask the metastore
+        entry = None if path is None else waiting.get(digest_of(path))
+        return path in reader.places.values() and not (entry is not None and entry.has_data)
     location = None if path is None else next((each for each in target.locations if each.has(path)), None)
     if path is None or location is None or location.type is not LocationType.DATA:
         return False

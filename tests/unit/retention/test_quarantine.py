@@ -236,6 +236,16 @@ def test_an_instance_with_statistics_is_announced_when_it_is_back(tmp_path: Path
     assert [kind for kind, _ in events(recorder)] == ["evicted", "available"]
 
 
+def test_a_purge_looks_into_the_quarantine_of_each_location(tmp_path: Path) -> None:
+    fill(tmp_path, OLD)
+    (tmp_path / "stats" / OLD).mkdir(parents=True)
+    locations = Locations(data=f"{tmp_path}/data/{DAY}", stats=f"{tmp_path}/stats/{DAY}")
+    evict(replace(feed(tmp_path), locations=locations))
+    later = replace(feed(tmp_path, limit=OLD_ONLY), locations=locations)
+    assert outcomes(evict(later, nominal=LATER, run_name="3"), "quarantined") == [("done", "")] * 2
+    assert manifests(tmp_path) == []
+
+
 def test_what_a_protection_keeps_by_now_is_not_purged(tmp_path: Path) -> None:
     """A process that failed since its input was evicted is found out before the purge."""
     fill(tmp_path, OLD)

@@ -7,7 +7,7 @@ import os
 import random
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from toolkit.entities import Cluster, ClusterLocations, ExpiryAction, Feed, Hold
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.retention import RetentionResolver, RetentionResult, SharedDataIndex
+from toolkit.retention.quarantine import digest_of
 from toolkit.retention.restorable import RestorableInstance, RestoreChoice, chosen, described
 from toolkit.retention.restore import RestoreAction, reader_of
 from toolkit.retention.shared_tables import SharedTables
@@ -229,7 +230,7 @@ def test_partitions_come_back_with_their_definitions_and_rows(tmp_path: Path, ki
 
 
 def test_partitions_elsewhere_with_a_common_directory_and_without_data_come_back(site: QuarantinedTable) -> None:
-    site.add("01", "us", at="own/shared"), site.add("02", "in", at="own/shared")
+    site.add("01", "us", at="own/shared"), site.add("01", "in", at="own/shared")
     site.add("03", "us", at="own/around"), site.add("03", "in", at="own/around/inside")
     site.add("04", has_data=False)
     before = site.state
@@ -240,11 +241,12 @@ def test_partitions_elsewhere_with_a_common_directory_and_without_data_come_back
     assert len(manifests(site.root)) == 3
     assert outcomes(site.restore()) == [("done", "")] * 3
     assert site.state == before
-    assert sorted(site.events) == [("available", f"2026-03-0{day}T00:00Z") for day in (1, 2, 3, 4)]
+    assert sorted(site.events) == [("available", f"2026-03-0{day}T00:00Z") for day in (1, 3, 4)]
 
 
-def test_a_directory_that_a_young_partition_shares_stays(site: QuarantinedTable) -> None:
-    site.add("01", "us", at="own/shared"), site.add("19", "us", at="own/shared")
+@pytest.mark.parametrize("day", ["02", "19"])
+def test_a_directory_that_a_partition_of_another_instance_shares_stays(site: QuarantinedTable, day: str) -> None:
+    site.add("01", "us", at="own/shared"), site.add(day, "us", at="own/shared")
     before = site.state
     assert outcomes(site.evict()) == []
     assert site.state == before
@@ -345,22 +347,24 @@ class WithoutRenames(LocalFileSystem):
 
 
 def test_where_nothing_is_renamed_the_metastore_alone_forgets_until_the_purge(site: QuarantinedTable) -> None:
-    site.add("01"), site.add("02", at="own/place"), site.add("19")
+    site.add("01"), site.add("02"), site.add("03", at="own/place"), site.add("19")
     before, disk = site.state, WithoutRenames()
     site.evict(disk=disk)
-    assert (list(site.state[0]), site.state[1]) == (["ds=2026-03-19/region=us"], before[1])
+    left = ["ds=2026-03-03/region=us", "ds=2026-03-19/region=us"]  # one is where the table gives it no directory
+    assert (list(site.state[0]), site.state[1]) == (left, before[1])
     assert outcomes(site.evict(disk=disk, run_name="3")) == []
     assert outcomes(site.restore(disk=disk)) == [("done", "")] * 2
     assert (site.state, manifests(site.root)) == (before, [])
     site.evict(disk=disk, run_name="4")
     purged = site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="5")
     assert outcomes(purged, "quarantined") == [("done", "")] * 2
-    assert (list(site.state[1].values()), manifests(site.root)) == (["rows of 19 us"], [])
+    assert (list(site.state[0]), manifests(site.root)) == (left, [])
+    assert sorted(site.state[1].values()) == ["rows of 03 us", "rows of 19 us"]
 
 
 @pytest.mark.parametrize("how", ["registered", "written", "of another table"])
 def test_where_nothing_is_renamed_what_is_used_again_is_not_purged(site: QuarantinedTable, how: str) -> None:
-    place, disk = site.add("01", at="own/place"), WithoutRenames()
+    place, disk = site.add("01"), WithoutRenames()
     before = site.state
     site.evict(disk=disk)
     if how == "registered":
@@ -370,9 +374,100 @@ def test_where_nothing_is_renamed_what_is_used_again_is_not_purged(site: Quarant
     else:
         site.metastore.create_table(table_of(TableName("web", "other"), f"file:{place}", ds="string"))
     assert (place / "part-01-us").exists()
-    result = site.evict(limit="days(10)", nominal=LATER, disk=disk, run_name="3", dry_run=how == "registered")
+    result = site.evict(limit="days(10)", nominal=LATER, disk=disk, run_name="3")
     assert "done" not in [code for code, _ in outcomes(result, "quarantined")]
     assert (place / "part-01-us").exists()
+    assert manifests(site.root)
+
+
+def forged(site: QuarantinedTable, place: Path) -> dict[str, Any]:
+    """Write the manifest of an old partition at a place, as a run that was killed after the drop leaves it."""
+    site.add("01")
+    site.evict()
+    (manifest,) = manifests(site.root)
+    found: dict[str, Any] = json.loads(manifest.read_text())
+    own = f"file:{site.root}/wh/clicks/ds=2026-03-01/region=us"
+    found["definition"] = found["definition"].replace(own, f"file:{place}")
+    found["path"] = f"file://{place}"
+    shutil.rmtree(manifest.parent)
+    path = CanonicalPath.parse(found["path"])
+    target = manifest.parent / f"{manifest.name.rpartition('-')[0]}-{digest_of(path)}.json"
+    target.parent.mkdir(parents=True)
+    target.write_text(json.dumps(found))
+    return found
+
+
+@pytest.mark.parametrize("nominal", [NOW, LATER])
+@pytest.mark.parametrize("place", ["own/victim", "wh/clicks/victim", "wh/clicks/ds=2026-03-19/region=us"])
+@pytest.mark.parametrize("disk", [LocalFileSystem(), WithoutRenames()])
+def test_a_forged_manifest_neither_moves_nor_purges(
+    site: QuarantinedTable, place: str, nominal: str, disk: FileSystem
+) -> None:
+    forged(site, site.root / place)
+    site.add("19")
+    (site.root / place).mkdir(parents=True, exist_ok=True)
+    (site.root / place / "rows").write_text("of somebody")
+    before = site.state
+    assert "done" not in {code for code, _ in outcomes(site.evict(limit=OLD_ONLY, nominal=nominal, disk=disk))}
+    assert site.state == before
+
+
+@pytest.mark.parametrize("action", [ExpiryAction.DELETE, ExpiryAction.QUARANTINE])
+@pytest.mark.parametrize("place", ["wh/clicks/.feedctl", "wh/clicks/.feedctl/quarantine/clicks"])
+def test_a_row_of_the_metastore_does_not_take_the_quarantine(
+    site: QuarantinedTable, place: str, action: ExpiryAction
+) -> None:
+    site.add("01")
+    before = site.state
+    site.evict()
+    site.add("02", at=place, has_data=False)
+    assert outcomes(site.evict(run_name="3", action=action)) == []
+    site.metastore.drop_partitions(NAME, ["ds=2026-03-02/region=us"])
+    assert outcomes(site.restore()) == [("done", "")]
+    assert site.state == before
+
+
+def test_a_partition_whose_definition_cannot_come_back_stays(site: QuarantinedTable) -> None:
+    site.add("01")
+    (found,) = site.state[0].values()
+    site.metastore.drop_partitions(NAME, ["ds=2026-03-01/region=us"])
+    serde = replace(found.storage.serde, parameters={"avro.schema.url": "hdfs://elsewhere:8020/x"})
+    site.metastore.add_partitions(NAME, [replace(found, storage=replace(found.storage, serde=serde))])
+    before = site.state
+    assert ("failed", "not_restorable") in outcomes(site.evict())
+    assert (site.state, manifests(site.root)) == (before, [])
+
+
+def test_what_another_program_drops_meanwhile_is_not_moved(site: QuarantinedTable) -> None:
+    """Whoever forgets a partition without feedctl may want its data; no manifest makes a later run move it."""
+    site.add("01")
+    _, files = site.state
+
+    class Meanwhile(LocalFileSystem):
+        def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+            super().write(path, chunks, overwrite=overwrite)
+            site.metastore.disk = None
+            site.metastore.drop_partitions(NAME, ["ds=2026-03-01/region=us"])
+
+    site.evict(disk=Meanwhile())
+    assert (site.state, manifests(site.root)) == (({}, files), [])
+    assert outcomes(site.evict(run_name="3")) == []
+    assert site.state == ({}, files)
+
+
+def test_a_manifest_that_another_one_replaces_moves_nothing_later(site: QuarantinedTable) -> None:
+    """A run was killed before the drop, the next one evicts, and then another program writes there again."""
+    place = site.add("01")
+    for effects in range(20):
+        if died(effects, lambda disk: site.evict(disk=disk)) and manifests(site.root):
+            break
+    assert len(site.state[0]) == 1
+    site.evict(run_name="3")
+    assert len(manifests(site.root)) == 1
+    place.mkdir(parents=True)
+    (place / "new").write_text("new rows")
+    assert outcomes(site.evict(run_name="4")) == []
+    assert list(site.state[1].values()) == ["new rows"]
 
 
 def test_data_that_may_be_newer_than_its_manifest_is_neither_moved_nor_purged(site: QuarantinedTable) -> None:

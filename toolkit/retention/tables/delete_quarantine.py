@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import ItemResult
-from toolkit.actions.publication import remove, remove_begun, remove_quietly
+from toolkit.actions.publication import remove, remove_quietly
 from toolkit.availability import is_there
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
@@ -30,11 +30,12 @@ from toolkit.retention.delete_quarantine import (
     moved_to,
     not_moved,
     require_no_link,
+    times_of,
 )
 from toolkit.retention.output_watch import writers_of
 from toolkit.retention.plan import ItemKind, PlanItem, StayReason
-from toolkit.retention.quarantine import MOST_BYTES, BadManifest, QuarantinePlace, place_at
-from toolkit.retention.quarantine_reader import QuarantineEntry
+from toolkit.retention.quarantine import BadManifest, NotRestorable, QuarantinePlace, place_at
+from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry
 from toolkit.retention.tables.quarantine import NO_DATA, TableQuarantineReader, groups_of
 from toolkit.retention.tables.recovery import IN_USE
 from toolkit.retention.tables.removal import GONE
@@ -85,9 +86,10 @@ class PartitionQuarantine:
 
         def write(group: tuple[int, list[int]]) -> None:
             data, above = group
-            found = [there[name] for name in (_name(items[at]) for at in above) if name in there]
-            if not found:  # should they come back by now, they are not dropped without a manifest
-                stays.update({at: ItemResult.skipped(items[at], StayReason.ALREADY_GONE) for at in above})
+            found = {name: there[name] for name in (_name(items[at]) for at in above) if name in there}
+            gone = [at for at in above if _name(items[at]) not in found]
+            if gone:  # one that comes back by now would be dropped, and no manifest has it
+                stays.update({at: ItemResult.skipped(items[at], StayReason.ALREADY_GONE) for at in gone})
                 return
             done = attempted(self.work, partial(self._write, items[data], table, found), failures=_FAILURES)
             if isinstance(done, FailedAttempt):
@@ -96,20 +98,23 @@ class PartitionQuarantine:
         self.work.pool(self.base).run_all(write, groups)
         return stays
 
-    def _write(self, item: PlanItem, table: Table, found: Sequence[Partition]) -> None:
+    def _write(self, item: PlanItem, table: Table, found: Mapping[str, Partition]) -> None:
         system, place = self.work.stores(item.base), self._place(item)
         require_no_link(system, item.base, item.path)
         self._paths.make_folder(system, place)
-        plain = [replace(each, refusal="") for each in found]
+        plain = {name: replace(each, refusal="") for name, each in found.items()}
         content = None if is_there(system, item.path) else NO_DATA
         parents = tuple(self._paths.parents_of(system, item)) if content is None else ()
         manifest = self._paths.manifest_of(item, parents)
         if content is None and not system.capabilities.atomic_rename:
             content = content_of(system, item.path, None)
-        text = replace(manifest, definition=metadata_text(table, plain).decode(), content=content).encoded()
-        if len(text) > MOST_BYTES:
-            detail = f"{len(found)} partitions of one directory need {len(text):,} bytes; at most {MOST_BYTES:,}"
-            raise BadManifest(path=place.manifest, detail=detail)
+        text = replace(manifest, definition=metadata_text(table, plain.values()).decode(), content=content).encoded()
+        try:
+            again = self._reader.confirmed(place, text, manifest.quarantined_at)
+        except BadManifest as error:
+            raise NotRestorable(path=item.path, detail=error.detail) from error
+        if again is None or self._reader.partitions(again.manifest) != plain:
+            raise NotRestorable(path=item.path, detail="a manifest does not hold its definition")
         system.write(place.manifest, [text], overwrite=False)
 
     def settle(
@@ -121,7 +126,8 @@ class PartitionQuarantine:
         """
         unknown = set(is_open)
         for data, above in groups_of(items, positions):
-            if not unknown.intersection((*above, data)) and not {codes[at] for at in above} <= GONE:
+            done = {codes[at] for at in above}
+            if not unknown.intersection((*above, data)) and not (done <= GONE and "" in done):
                 remove_quietly(self.work.stores(items[data].base), self._place(items[data]).manifest, self.base)
 
     def remove(self, item: PlanItem) -> Removed:
@@ -163,40 +169,75 @@ class PartitionQuarantine:
 
     def _looked_at(self, system: FileSystem, item: PlanItem) -> ItemResult[PlanItem] | None:
         """Return the result of a manifest that is no purge, or not any more; None: it is due."""
-        manifest = item.quarantine or item.path
-        reader = self._reader
+        manifest, reader = item.quarantine or item.path, self._reader
         found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
-        if found is None:
+        renames = system.capabilities.atomic_rename
+        is_moved = found is not None and renames and is_there(system, found.place.data)
+        is_due = found is not None and self._is_due(found)
+        if found is None or (not is_due and (is_moved or not renames)):
             raise BadManifest(path=manifest, detail="it has changed since the plan was made")
-        place, path, renames = found.place, found.manifest.path, system.capabilities.atomic_rename
-        is_due = found.purge_at(self.target.quarantine, self.target.policy.timezone) <= self.target.policy.nominal_time
-        if renames and is_there(system, place.data):
-            return None if is_due else ItemResult.skipped(item, StayReason.MOVED)
-        partitions = reader.partitions(found.manifest)
-        is_begun = renames and is_there(system, place.data.parent.child(aside_name(place.data.name)))
-        is_back = any(each == path or each.is_within(path) for each in reader.registered(partitions).values())
-        has_none = found.manifest.content == NO_DATA
-        if is_back or is_begun or has_none or (renames and not is_there(system, path)):
-            if is_begun:  # a purge was killed in its middle
-                remove_begun(system, place.data, place.base)
-            remove(system, manifest, place.base)
-            return ItemResult.skipped(item, StayReason.WRITTEN_AGAIN if is_back else StayReason.ALREADY_GONE)
-        if renames and is_due:
-            why = "whether its data is what was evicted is unknown by now; restore it, or remove the manifest"
-            return ItemResult.failed(item, IN_USE, f"{path} stays: {why}")
-        if held := writers_of(self.target, self.work).result_of(replace(item, path=path, base=found.candidate.base)):
+        if is_moved:
+            return None
+        if (over := self._over(system, item, found, is_due=is_due)) is not None:
+            return over
+        if (stays := self._stays(item, found, is_unknown=renames and is_due)) is not None:
+            return stays
+        path, base = found.candidate.path, found.candidate.base
+        if renames:
+            return self._renamed(system, item, path, base, found.place)
+        is_newer = any(at is None or at >= found.written for at in times_of(system, path))
+        return ItemResult.skipped(item, StayReason.WRITTEN_AGAIN) if is_newer else None
+
+    def _stays(self, item: PlanItem, found: Quarantined, *, is_unknown: bool) -> ItemResult[PlanItem] | None:
+        """Return the result of data outside of the quarantine that is not touched; None: it is what was evicted.
+
+        Args:
+            item: of the plan.
+            found: by its manifest.
+            is_unknown: the data may be newer than the manifest.
+        """
+        path, base = found.candidate.path, found.candidate.base
+        held = writers_of(self.target, self.work).result_of(replace(item, path=path, base=base))
+        if held is not None:
             return replace(held, item=item)
-        if why := reader.against(path, {}):
-            return ItemResult.failed(item, IN_USE, f"{path} stays: {why}")
-        return self._renamed(system, item, path, found.candidate.base, place) if renames else None
+        why = "whether its data is what was evicted is unknown by now; restore it, or remove the manifest"
+        if not is_unknown and self._reader.is_own(found):
+            why = self._reader.against(path, {})
+        return ItemResult.failed(item, IN_USE, f"{path} stays: {why}") if why else None
+
+    def _is_due(self, found: Quarantined) -> bool:
+        policy = self.target.policy
+        return found.purge_at(self.target.quarantine, policy.timezone) <= policy.nominal_time
+
+    def _over(
+        self, system: FileSystem, item: PlanItem, found: Quarantined, *, is_due: bool
+    ) -> ItemResult[PlanItem] | None:
+        """Return the result of a manifest without data beside it that nothing is left of; None: its data is there.
+
+        It goes when all of its partitions are registered again, or its time is over.
+        """
+        place, path, reader = found.place, found.candidate.path, self._reader
+        partitions = reader.partitions(found.manifest)
+        back = [each for each in reader.registered(partitions).values() if each == path or each.is_within(path)]
+        aside = place.data.parent.child(aside_name(place.data.name))
+        is_begun = system.capabilities.atomic_rename and is_there(system, aside)
+        is_nothing = is_begun or found.manifest.content == NO_DATA or not is_there(system, path)
+        if not (back or is_nothing):
+            return None
+        if is_due or len(back) == len(partitions) or (is_nothing and reader.is_own(found)):
+            remove(system, aside, place.base)  # of a purge that was killed in its middle
+            remove(system, place.manifest, place.base)
+        return ItemResult.skipped(item, StayReason.WRITTEN_AGAIN if back else StayReason.ALREADY_GONE)
 
     def _place(self, item: PlanItem) -> QuarantinePlace:
         return QuarantinePlace.of(item.quarantine or item.base, self.work.run_name, item.instance_key, item.path)
 
     @cached_property
     def _paths(self) -> QuarantinedDelete:
-        single = SingleDelete(work=self.work, first=self.target.availability_flag)
-        return QuarantinedDelete(work=self.work, target=self.target, single=single, now=SystemClock().now)
+        target = replace(self.target, availability_flag="")  # its readers ask the metastore
+        return QuarantinedDelete(
+            work=self.work, target=target, single=SingleDelete(work=self.work), now=SystemClock().now
+        )
 
     @cached_property
     def _reader(self) -> TableQuarantineReader:

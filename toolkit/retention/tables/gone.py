@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from toolkit.catalog.partition_name import split_name
 from toolkit.planning.retention import KeepReason, Kept, keep_last_from, kept_by
 from toolkit.retention.delete import is_present
+from toolkit.retention.partition_places import is_directory_of
 from toolkit.retention.tables.planner import PartitionScan
-from toolkit.storage import DATA_PREFIX
 from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
@@ -87,23 +87,6 @@ class GonePartitions:
         for name in names:
             scan.add(name)
         return scan.candidates
-
-
-def is_directory_of(place: CanonicalPath, name: str, base: CanonicalPath) -> bool:
-    """Return whether a directory is where Hive, Spark or feedctl keeps a partition below its table's directory.
-
-    Spark writes keys in the case of the table's columns, and feedctl puts a replaced partition below a directory of
-    its own.
-    """
-    if not place.is_within(base):
-        return False
-    below = place.relative_to(base)
-    first, _, rest = below.partition("/")
-    try:
-        found = split_name(rest if first.startswith(DATA_PREFIX) else below)
-        return [(key.lower(), value) for key, value in found.items()] == list(split_name(name).items())
-    except ValueError:
-        return False
 
 
 def is_partition_name(text: str, table: Table) -> bool:

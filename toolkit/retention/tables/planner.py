@@ -18,7 +18,7 @@ from toolkit.planning.retention import Candidate, KeepReason, Kept, instance_tim
 from toolkit.retention.agreement import ConflictingRetention
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.located_partitions import LocatedPartitions, stay_notes
-from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces, meeting
+from toolkit.retention.partition_places import DividedPartitions, PartitionPlaces, is_directory_of, meeting
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem, RetentionDetail, Unrecognized
 from toolkit.retention.tables.evictable import UnreadableLocations, require_evictable
 from toolkit.retention.tables.selection import PartitionSelection
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _SAMPLE = 10
-_FAR = "its data is on another store than the table, so that no rename leads into quarantine"
 UNUSABLE_STORE = "unusable_store"
 """The code of a table with data on a store that cannot be opened."""
 
@@ -187,17 +186,16 @@ class _TableLook:
         names = self.names if going else tuple(kept)
         located = LocatedPartitions.of(self.table, self.metastore, names, self.planner.check)
         places = located.places
-        usable = [name for name in going if name in places and name not in located.refused]
-        stores = {place.root for place in places.values()} if self.target.quarantine is None else {scan.base.root}
-        removed = [name for name in usable if places[name].root in stores]
-        far = [name for name in usable if places[name].root not in stores]
+        removed = [name for name in going if name in places and name not in located.refused]
         self._require_stores(scan.base, [places[name] for name in removed])
         divided = self._divided(scan.base, places, removed)
+        if self.target.quarantine is not None:
+            divided = self._restorable(divided, scan)
         self._require_parents(scan.base, divided)
         refused = [name for name in going if name in located.refused]
         doubtful = {name: meeting(places[name], scan.base, self.table.listed) for name in refused}
         entries = {name: located.refused[name] for name in refused if not doubtful[name]}
-        stays = {**dict.fromkeys(far, _FAR), **divided.stays, **{name: why for name, why in doubtful.items() if why}}
+        stays = {**divided.stays, **{name: why for name, why in doubtful.items() if why}}
         if self.target.archive is not None or self.target.quarantine is not None:  # its data may not be touched
             stays, entries = {**stays, **entries}, {}
         shared = {
@@ -251,6 +249,25 @@ class _TableLook:
         return PartitionPlaces(table=base, owner_of=foreign.owner_of, listed=self.table.listed).divided(
             {name: place for name, place in places.items() if name in goes},
             {name: place for name, place in places.items() if name not in goes} if goes else {},
+        )
+
+    def _restorable(self, divided: DividedPartitions, scan: PartitionScan) -> DividedPartitions:
+        """Return the same where only groups go that can wait in the table's quarantine, and come back as they were."""
+        renames = self.planner.storage(scan.base).capabilities.atomic_rename
+        whys: dict[CanonicalPath, str] = {}
+        for root, _, names in divided.groups:
+            if root.root != scan.base.root:
+                whys[root] = "its data is on another store than the table, so that no rename leads into quarantine"
+            elif len({scan.candidates[name].time for name in names}) > 1:
+                whys[root] = "partitions of several instances share its directory, and would not come back one by one"
+            elif not renames and not any(is_directory_of(root, name, scan.base) for name in names):
+                whys[root] = "it would wait in a place that the table does not give it, and nothing is renamed there"
+        return DividedPartitions(
+            groups=tuple(each for each in divided.groups if each.root not in whys),
+            stays={
+                **divided.stays,
+                **{n: whys[each.root] for each in divided.groups if each.root in whys for n in each.names},
+            },
         )
 
     def _items(

@@ -6,7 +6,7 @@ elsewhere on the same store. The manifest has the definitions as Hive's ``_metad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,14 +16,13 @@ from typing_extensions import override
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.export_metadata import read_metadata
 from toolkit.entities import LocationType
-from toolkit.planning.retention import KeepReason, keep_last_from, kept_by
+from toolkit.planning.retention import keep_last_from
 from toolkit.retention.foreign_data import ForeignData
-from toolkit.retention.partition_places import PartitionPlaces
+from toolkit.retention.partition_places import PartitionPlaces, is_directory_of
 from toolkit.retention.plan import ItemKind, PlanItem
-from toolkit.retention.protection import ProtectedInstances
-from toolkit.retention.quarantine import BadManifest, digest_of, kept_until, quarantine_of
-from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
-from toolkit.retention.quarantine_scan import newest_of, quarantine_notes
+from toolkit.retention.quarantine import digest_of, quarantine_of
+from toolkit.retention.quarantine_reader import Quarantined, QuarantineReader, entries
+from toolkit.retention.quarantine_scan import due_of, newest_of, purges
 from toolkit.retention.tables.evictable import require_evictable
 from toolkit.retention.tables.planner import PartitionScan, places_of
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from toolkit.planning.retention import Candidate
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.quarantine import QuarantineManifest, QuarantinePlace
-    from toolkit.retention.targets import FeedTable, FeedTarget
+    from toolkit.retention.targets import FeedTable
     from toolkit.storage import FileSystem
 
 NO_DATA = (0, 0)
@@ -79,15 +78,16 @@ class TableQuarantineReader(QuarantineReader):
             raise ValueError(message)
         return {self._found.partition_name(each): each for each in found}
 
-    def candidates(self, manifest: QuarantineManifest) -> dict[str, Candidate]:
-        """Return the instances that the partitions of a manifest belong to, by name; see `partitions`."""
-        return self._scanned(self.partitions(manifest))
-
     def kept_from(self) -> datetime:
         """Return `keep_last_from` by the partitions that the table has now."""
         policy = self.target.policy
         names = self.metastore.partition_names(self.table.name) if policy.keep_last else ()
         return keep_last_from(self._scanned(names).values(), policy)
+
+    def is_own(self, found: Quarantined) -> bool:
+        """Return whether the table gives that directory to one of its partitions, whatever a manifest says."""
+        names = self.partitions(found.manifest)
+        return any(is_directory_of(found.candidate.path, name, self.base) for name in names)
 
     def registered(self, partitions: Mapping[str, Partition]) -> dict[str, CanonicalPath]:
         """Return the places of those of these partitions that the metastore has now, by name."""
@@ -121,7 +121,7 @@ class TableQuarantineReader(QuarantineReader):
         owner_of = ForeignData(table=self.table).owner_of
         return PartitionPlaces(table=self.base, owner_of=owner_of, listed=self.table.listed)
 
-    def _scanned(self, names: Mapping[str, Partition] | Sequence[str]) -> dict[str, Candidate]:
+    def _scanned(self, names: Iterable[str]) -> dict[str, Candidate]:
         scan = PartitionScan(target=self.target, table=self.table, base=self.base)
         for name in names:
             scan.add(name)
@@ -132,111 +132,53 @@ class TableQuarantineReader(QuarantineReader):
         path, folder = manifest.path, quarantine_of(self.base, self.target.feed)
         if place.folder != folder or manifest.location is not LocationType.DATA or digest_of(path) != place.digest:
             return None
-        partitions, candidates = self.partitions(manifest), self.candidates(manifest)
+        partitions = self.partitions(manifest)
+        candidates = self._scanned(partitions)
         places = {self.table.place(each.claimed_location) for each in partitions.values()}
         is_around = path in places and all(each == path or each.is_within(path) for each in places)
-        if candidates.keys() != partitions.keys() or not is_around or path.root != self.base.root:
+        is_of_one = len({(each.time, each.first, each.end) for each in candidates.values()}) == 1
+        if candidates.keys() != partitions.keys() or not (is_around and is_of_one) or path.root != self.base.root:
             return None
         for each in partitions.values():
             if why := self.table.why_not_used(each, self.base):
                 raise ValueError(why)
-        base = self._owners.base_of(path)
-        return replace(max(candidates.values(), key=lambda each: each.time), path=path, base=base)
+        return replace(next(iter(candidates.values())), path=path, base=self._owners.base_of(path))
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableQuarantineScan:
-    """Looks at the quarantine of one table feed; nothing is changed.
+def with_purges(
+    plan: FeedPlan, table: FeedTable, storage: Callable[[CanonicalPath], FileSystem], check: Callable[[], None]
+) -> FeedPlan:
+    """Return the plan of a table feed with what is purged, and with the moves that a killed run did not finish.
 
-    Attributes:
-        target: the feed, with the feeds that share its data.
-        table: its table.
+    Args:
+        plan: of this run.
+        table: of the feed.
         storage: the store that a path is on.
-        check: called before each listing or read; what it raises ends the scan.
+        check: called before each listing or read; what it raises ends the look.
+
+    Raises:
+        StorageError: a manifest cannot be read.
+        CatalogError: the metastore does not say.
     """
-
-    target: FeedTarget
-    table: FeedTable
-    storage: Callable[[CanonicalPath], FileSystem]
-    check: Callable[[], None]
-
-    def added_to(self, plan: FeedPlan) -> FeedPlan:
-        """Return a plan with what is purged, and with the evictions that a killed run did not finish.
-
-        Raises:
-            StorageError: a manifest cannot be read.
-            CatalogError: the metastore does not say.
-        """
-        base = plan.detail.base
-        if base is None or plan.detail.hold_file is not None:
-            return plan
-        system = self.storage(base)
-        found = list(entries(system, quarantine_of(base, self.target.feed), self.check))
-        if not found:
-            return plan
-        if not system.capabilities.atomic_rename:
-            found = list(newest_of(found))
-        planned = {item.path for item in plan.items if item.type is ItemKind.PARTITION_DATA}
-        due, condemned, notes = self._due(found, planned, renames=system.capabilities.atomic_rename)
-        items = sorted((self._item(each, base) for each in due), key=lambda item: item.sort_key)
-        detail = replace(plan.detail, condemned=frozenset(condemned))
-        return replace(plan, items=(*plan.items, *items), notes=(*plan.notes, *notes), detail=detail)
-
-    def _due(
-        self, found: Sequence[QuarantineEntry], planned: set[CanonicalPath], *, renames: bool
-    ) -> tuple[list[Quarantined], list[CanonicalPath], list[str]]:
-        reader = TableQuarantineReader(target=self.target, storage=self.storage, check=self.check, table=self.table)
-        policy, keep, kept_from = self.target.policy, self.target.quarantine, reader.kept_from()
-        due: dict[CanonicalPath, Quarantined] = {}
-        going: dict[tuple[CanonicalPath, str], Candidate] = {}
-        waiting: list[datetime] = []
-        bad: list[BadManifest] = []
-        condemned: list[CanonicalPath] = []
-        held = kept = 0
-        for entry in found:
-            is_unfinished = renames and not entry.has_data
-            if entry.written is not None and keep is not None and not is_unfinished:
-                until = kept_until(entry.written, keep, policy.timezone)
-                if until > policy.nominal_time:
-                    waiting.append(until)
-                    continue
-            try:
-                each = reader.read(entry)
-            except BadManifest as error:
-                bad.append(error)
-                continue
-            if each is None or each.manifest.path in planned:  # what is evicted again has a newer manifest
-                continue
-            is_unfinished = is_unfinished and each.manifest.content != NO_DATA
-            condemned.extend([each.manifest.path] if is_unfinished else [])
-            until, candidates = each.purge_at(keep, policy.timezone), reader.candidates(each.manifest)
-            stays = [why for why in (kept_by(policy, one, kept_from) for one in candidates.values()) if why]
-            if until > policy.nominal_time and not is_unfinished:
-                waiting.append(until)
-            elif stays:
-                held += stays[0].reason is KeepReason.HOLD
-                kept += stays[0].reason is not KeepReason.HOLD
-            else:
-                due[entry.place.manifest] = each
-                going.update({(entry.place.manifest, name): one for name, one in candidates.items()})
-        protected = ProtectedInstances.among(going, policy, self.target.protectors) if going else ProtectedInstances()
-        stay = {manifest for manifest, _ in protected.kept}
-        notes = quarantine_notes(self.target.feed, waiting, held, kept + len(stay), bad)
-        return [due[each] for each in due if each not in stay], condemned, [*notes, *protected.notes]
-
-    def _item(self, found: Quarantined, base: CanonicalPath) -> PlanItem:
-        place, renames = found.place, self.storage(base).capabilities.atomic_rename
-        candidate = found.candidate
-        return PlanItem(
-            type=ItemKind.QUARANTINED,
-            feed=self.target.feed,
-            cluster=self.target.cluster,
-            location=LocationType.DATA,
-            instance_key=found.manifest.instance_key,
-            path=place.data if renames else candidate.path,
-            base=base if renames else candidate.base,
-            quarantine=place.manifest,
-        )
+    base = plan.detail.base
+    if base is None or plan.detail.hold_file is not None:
+        return plan
+    system = storage(base)
+    found = list(entries(system, quarantine_of(base, plan.target.feed), check))
+    renames = system.capabilities.atomic_rename
+    if not renames:  # what is evicted again gets a new manifest
+        planned = {digest_of(item.path) for item in plan.items if item.type is ItemKind.PARTITION_DATA}
+        found = [each for each in newest_of(found) if each.place.digest not in planned]
+    if not found:
+        return plan
+    unmoved = {each.place for each in found if not (renames and each.has_data)}
+    reader = TableQuarantineReader(target=plan.target, storage=storage, check=check, table=table)
+    due, notes = due_of(reader, found, reader.kept_from(), lambda each: renames and each.place in unmoved)
+    condemned = {each.place.digest for each in due if each.place in unmoved and each.manifest.content is None}
+    if not renames:
+        condemned = {each.place.digest for each in found}
+    detail = replace(plan.detail, condemned=frozenset(condemned))
+    return replace(plan, items=(*plan.items, *purges(reader, due)), notes=(*plan.notes, *notes), detail=detail)
 
 
 def groups_of(items: Sequence[PlanItem], positions: range) -> Iterator[tuple[int, list[int]]]:

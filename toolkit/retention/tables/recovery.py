@@ -161,7 +161,6 @@ class TableRecovery:
         keys = {item.instance_key for item in left if there.get(item.path)}
         outcome = _Outcome(plan=self.plan, quiet=keys_of(self.plan) | keys)
         planned = {item.path for item in self.plan.items if item.type is ItemKind.PARTITION_DATA}
-        planned |= self.plan.detail.condemned
         changed = last_change(metastore.table(self.table.name))
         gone = self._gone(map(self._name, (each for each in left if each.path in there)), metastore)
         ready: list[_Ready] = []
@@ -173,7 +172,8 @@ class TableRecovery:
                 continue
             place, names = self._place(group.data), [self._name(each) for each in group.partitions]
             not_ours = "" if place is None else gone.why_not(place, names)
-            if place in planned or (not why and any(there[each.path] for each in group.partitions)):
+            is_planned = place in planned or self.plan.detail.has_condemned(place)
+            if is_planned or (not why and any(there[each.path] for each in group.partitions)):
                 outcome.settle_partitions(group, there)
                 outcome.settle_data(group.data, is_gone=False)  # the plan takes what is still to go
             elif gone.is_held(names) or (place is not None and self._is_written(group, place, there)):

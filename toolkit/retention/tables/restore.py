@@ -7,6 +7,7 @@ run again, whatever it has done.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from toolkit.retention.delete_quarantine import content_of, require_no_link, tim
 from toolkit.retention.quarantine import NotWhole
 from toolkit.retention.quarantine_reader import entries
 from toolkit.retention.tables.quarantine import NO_DATA
-from toolkit.storage import AlreadyExists, NotFound
+from toolkit.storage import AlreadyExists, NotFound, StorageError
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -69,7 +70,8 @@ class PartitionRestore:
         with self.work.guard.completing():
             for at in range(0, len(missing), BATCH):
                 metastore.add_partitions(self.reader.table.name, missing[at : at + BATCH])
-            self._forget(system, found)
+            with suppress(StorageError):  # they are back, and have to be announced
+                self._forget(system, found)
         return others if missing or is_moved else None
 
     def _place(self, partition: Partition) -> CanonicalPath:
