@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -132,7 +132,7 @@ class _MortalStore(ReadOnlyFileSystem):
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
         self.inner.set_owner(path, owner=owner, group=group)
 
-    def set_acl(self, path: CanonicalPath, entries: Sequence[str]) -> None:
+    def set_acl(self, path: CanonicalPath, entries: tuple[str, ...]) -> None:
         self.inner.set_acl(path, entries)
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:

@@ -111,7 +111,7 @@ class QuarantineRound:
 
     @cached_property
     def _without_evicted(self) -> Tree:
-        """Where nothing is renamed, an instance is without its flag."""
+        """Return what readers find; where nothing is renamed, an instance without its flag."""
         one = self.one
         if one.place.has_directories:
             return self._expected
