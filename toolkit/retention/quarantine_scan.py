@@ -130,8 +130,7 @@ def due_of(
     Raises:
         StorageError: a manifest cannot be read.
     """
-    target = reader.target
-    policy, keep = target.policy, target.quarantine
+    policy, keep = reader.target.policy, reader.target.quarantine
     due: dict[CanonicalPath, Quarantined] = {}
     waiting: list[datetime] = []
     bad: list[BadManifest] = []
@@ -160,9 +159,9 @@ def due_of(
             held += stays.reason is KeepReason.HOLD
             kept += stays.reason is not KeepReason.HOLD
     going = {manifest: each.candidate for manifest, each in due.items()}
-    protected = ProtectedInstances.among(going, policy, target.protectors) if going else ProtectedInstances()
+    protected = ProtectedInstances.among(going, policy, reader.target.protectors) if going else ProtectedInstances()
     kept += len(protected.kept)
-    notes = [*_notes(target.feed, waiting, held, kept, bad), *protected.notes]
+    notes = [*_notes(reader.target.feed, waiting, held, kept, bad), *protected.notes]
     return [each for manifest, each in due.items() if manifest not in protected.kept], notes
 
 

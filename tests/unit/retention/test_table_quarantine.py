@@ -39,7 +39,7 @@ from toolkit.retention.restore import RestoreAction, reader_of
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.lease import Heartbeat
 from toolkit.runs.stop import NeverStopped, StopSignal
-from toolkit.storage import Capabilities, FileSystem, LocalFileSystem
+from toolkit.storage import FileSystem, LocalFileSystem
 
 NAME = TableName("logs", "clicks")
 URI = "catalog:logs:clicks#ds=${YEAR}-${MONTH}-${DAY}"
@@ -338,9 +338,7 @@ def test_an_instance_is_chosen_by_its_time(site: QuarantinedTable) -> None:
 class WithoutRenames(LocalFileSystem):
     """A disk that is used as an object store is: nothing can be renamed."""
 
-    @property
-    def capabilities(self) -> Capabilities:  # type: ignore[override]
-        return replace(super().capabilities, atomic_rename=False)
+    capabilities = replace(LocalFileSystem.capabilities, atomic_rename=False)
 
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
         raise AssertionError(source, target)
