@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,14 +119,25 @@ def struck(
     target: str,
     pause: float,
     spark: SparkStandalone | None,
-) -> None:
-    """Start a run, strike after a pause, and wait for its end and that of its JVMs."""
+) -> bool:
+    """Start a run, strike after a pause, wait for its end and that of its JVMs; return whether it failed by that."""
     with ending(start()) as run:
         time.sleep(pause)
         _strike(target, run, data, spark)
         run.communicate(timeout=_DEADLINE_SECONDS)
         for each in _java(run.pid):  # of a driver that is gone: they end by themselves, only later
             os.kill(each, signal.SIGKILL)
+    return run.returncode != 0
+
+
+def rounds(kill: Callable[[str, float], bool], targets: Sequence[str], longest: float) -> None:
+    """Kill thirty runs, or as many as ``FEEDCTL_ROUNDS`` says, after random pauses, and print each with the seed."""
+    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    for number in range(int(os.environ.get("FEEDCTL_ROUNDS") or 30)):
+        target, pause = chance.choice(targets), chance.uniform(1, longest)
+        has_failed = kill(target, pause)
+        print(f"FEEDCTL_SEED={seed} round {number + 1}: {target} after {pause:.1f} s, failed: {has_failed}", flush=True)  # noqa: T201
 
 
 def finished(start: Callable[[], subprocess.Popen[str]]) -> None:

@@ -49,11 +49,12 @@ def state(repo: ExportRepo) -> str:
 
 def kill_and_finish(
     repo: ExportRepo, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
-) -> None:
+) -> bool:
     """Start an export, strike after a pause, see that it is none or all, and export until it is done."""
     start = partial(_started, repo, spark)
-    struck(start, data, target, pause, spark)
+    has_failed = struck(start, data, target, pause, spark)
     state(repo)
     finished(start)
     assert state(repo) == "new"
     assert repo.tables() == {"orders", "feedctl_export"}
+    return has_failed

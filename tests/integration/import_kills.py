@@ -22,16 +22,17 @@ def started_import(site: ImportSite, spark: SparkStandalone | None = None) -> su
 
 def kill_and_finish(
     site: ImportSite, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
-) -> None:
+) -> bool:
     """Start an import, strike after a pause, see that nothing half is visible, and import until it is done."""
     start = partial(started_import, site, spark)
-    struck(start, data, target, pause, spark)
+    has_failed = struck(start, data, target, pause, spark)
     assert is_whole(site)
     finished(start)
     assert site.names("2026-03-03")
     assert is_whole(site)
     assert site.left() == []
     assert site.ledger("select count(*) from item where state = 'intended'") == [(0,)]
+    return has_failed
 
 
 def is_whole(site: ImportSite) -> bool:
