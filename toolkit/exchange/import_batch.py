@@ -23,6 +23,7 @@ from toolkit.entities.vocabulary import ImportVerification
 from toolkit.errors import InvalidInput, StopRequested
 from toolkit.exchange.import_planner import PREVIOUS_MISSING, SCHEMA_CHANGED, no_rows
 from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportFailed, ImportRecord, code_of
+from toolkit.exchange.instance_files import spark_uri
 from toolkit.exchange.rows import NULL_TEXT, MergeRequest, ReadRequest, RowsFailed, StoredFormat, WrittenRows
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.types import map_columns
@@ -247,7 +248,7 @@ class ImportBatch:
             columns=item.columns,
             fetch_size=settings.fetched_rows,
             stored=self._stored,
-            target=_spark_uri(self._unit.place),
+            target=spark_uri(self._unit.place),
         )
         if item.previous is None:
             return self.rows.read(request)
@@ -256,7 +257,7 @@ class ImportBatch:
         before = self._previous_files(item.previous)
         merged = MergeRequest(
             **{name: getattr(request, name) for name in ReadRequest.__dataclass_fields__},
-            previous=tuple(_spark_uri(below(item.previous, name)) for name in sorted(before)),
+            previous=tuple(spark_uri(below(item.previous, name)) for name in sorted(before)),
             key=extract.merge_key,
             order=extract.delta_column,
             parts=max(1, settings.connections),
@@ -292,9 +293,3 @@ class ImportBatch:
         flag = self.plan.target.feed.availability_flag
         found = read_tree(self.work.stores(place), place, self.work.guard.check, directories=False) or {}
         return {name: each for name, each in found.items() if name != flag and not is_hidden(name)}
-
-
-def _spark_uri(place: CanonicalPath) -> str:
-    """Return a place as Spark names it: it knows S3 by the name of Hadoop's newest client."""
-    text = str(place)
-    return f"s3a://{text.removeprefix('s3://')}" if text.startswith("s3://") else text

@@ -159,7 +159,13 @@ def _files(system: FileSystem, place: CanonicalPath) -> Iterator[tuple[str, List
         for entry in visible_files(system, place):
             if not any(map(is_being_copied, entry.name.split("/"))):
                 file = ListedFile(entry.name, entry.size, entry.modified or EPOCH)
-                yield f"{str(place).removesuffix('/')}/{entry.name}", file
+                yield f"{spark_uri(place).removesuffix('/')}/{entry.name}", file
     except WrongKind:
         status = system.status(place)
-        yield str(place), ListedFile(place.name, status.size, status.modified)
+        yield spark_uri(place), ListedFile(place.name, status.size, status.modified)
+
+
+def spark_uri(place: CanonicalPath) -> str:
+    """Return a place as Spark names it: it knows S3 by the name of Hadoop's newest client."""
+    text = str(place)
+    return f"s3a://{text.removeprefix('s3://')}" if text.startswith("s3://") else text
