@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
@@ -229,8 +230,8 @@ def enqueue(
     return Enqueued(batch_id=target.batch_id, marking=target.marking, file=added, waiting=waiting)
 
 
-def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int) -> Enqueued | None:
-    """Put a new batch of an instance, with its place as a file, into the queues of the steps that read its feed.
+def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int) -> None:
+    """Queue a new batch of an instance, with its place as a file, for the steps that read its feed, if any.
 
     The caller appends the event of the instance.
 
@@ -238,17 +239,11 @@ def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int) -> Enqu
         tx: the transaction.
         instance: with its address.
         size: of its data in bytes.
-
-    Returns:
-        None if no step reads the feed.
     """
     new = NewFile(server=instance.cluster, path=instance.uri or "", size=size)
-    try:
-        found = enqueue(tx, Site(name=instance.feed, cluster=instance.cluster), new, marking=instance.instance_key)
-    except UnknownProcess:
-        return None
-    attach(tx, found.batch_id, [instance])
-    return found
+    with suppress(UnknownProcess):  # no step reads it
+        batch = enqueue(tx, Site(name=instance.feed, cluster=instance.cluster), new, marking=instance.instance_key)
+        attach(tx, batch.batch_id, [instance])
 
 
 def _new_batch(tx: Transaction, owner: RegisteredProcess, marking: str | None) -> BatchRow:
