@@ -52,41 +52,49 @@ class MovingRange:
         """
         return [self.runs[position] for position in _positions(self, instant)]
 
-    def floor(self, expression: str, position: int) -> datetime | None:
-        """Return the last instance of the feed that is not later than an expression at one of the runs, if any."""
-        return _floor(self, expression, position)
+    def positions_of(self, instants: Iterable[datetime]) -> Iterator[range]:
+        """Yield for each instance of the feed the positions of the runs whose range holds it; oldest first is fastest.
 
+        Borders are searched from those of the instance before on, or from its time: ranges are mostly close to it.
 
-@lru_cache(maxsize=16_384)
-def _floor(of: MovingRange, expression: str, position: int) -> datetime | None:
-    """Cached: halving for neighbouring instances looks at nearly the same runs."""
-    return of.grid.at_or_before(evaluate(expression, of.runs[position], of.timezone))
+        Raises:
+            ElError: an expression that cannot be evaluated.
+        """
+        floors: dict[tuple[str, int], datetime | None] = {}
+
+        def floor(expression: str, position: int) -> datetime | None:
+            key = (expression, position)
+            if key not in floors:
+                floors[key] = self.grid.at_or_before(evaluate(expression, self.runs[position], self.timezone))
+            return floors[key]
+
+        def ends_late_enough(position: int) -> bool:
+            end = floor(self.end, position)
+            return end is not None and end >= instant
+
+        def starts_too_late(position: int) -> bool:
+            start = floor(self.start, position)
+            return start is not None and start > instant
+
+        count = len(self.runs)
+        begin = stop = None
+        for instant in instants:
+            if begin is None or stop is None:
+                begin = stop = min(self.runs.positions(instant, instant).start, count)
+            begin, stop = _border(begin, count, ends_late_enough), _border(stop, count, starts_too_late)
+            yield range(begin, stop)
 
 
 @lru_cache(maxsize=4096)
 def _positions(of: MovingRange, instant: datetime) -> range:
-    """Return the positions of the runs whose range holds an instance; both borders are searched from its time on.
-
-    Cached: an update of a feed is asked about by each process that reads it, mostly by the same expressions.
-    """
-    count = len(of.runs)
-    near = min(of.runs.positions(instant, instant).start, count)
-
-    def ends_late_enough(position: int) -> bool:
-        end = of.floor(of.end, position)
-        return end is not None and end >= instant
-
-    def starts_too_late(position: int) -> bool:
-        start = of.floor(of.start, position)
-        return start is not None and start > instant
-
-    return range(_border(near, count, ends_late_enough), _border(near, count, starts_too_late))
+    """Cached: an update of a feed is asked about by each process that reads it, mostly by the same expressions."""
+    return next(of.positions_of([instant]))
 
 
 def _border(near: int, count: int, holds: Callable[[int], bool]) -> int:
     """Return the first of `count` positions at which a condition holds that holds from there on; else `count`.
 
-    The steps away from `near` double, then the last one is halved: a range is mostly close to its instance.
+    The steps away from `near` double, then the last one is halved.
     """
     low, high, step = near, near, 1
     while low > 0 and holds(low - 1):

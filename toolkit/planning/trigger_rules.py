@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -194,22 +194,26 @@ class InstanceReaders:
             return self._in_period(instant)
         # The ledger has canonical URIs: parsing one would take longer than all the rest.
         feed, _, cluster = update.dataset.removeprefix(_FEEDS).partition("?cluster=")
-        return self.of_instance(feed, cluster, instant)
+        return self.of_instances(feed, cluster, [instant])[instant]
 
-    def of_instance(self, feed: str, cluster: str, instant: datetime) -> Sequence[str]:
-        """Return the keys of the process instances that read an instance of a feed on a cluster, rising.
+    def of_instances(self, feed: str, cluster: str, instants: Sequence[datetime]) -> Mapping[datetime, Sequence[str]]:
+        """Return the keys of the process instances that read each instance of a feed on a cluster, rising.
 
         Raises:
             ElError: an expression of an input that cannot be evaluated.
         """
         grid = self._grid(feed, cluster)
-        if grid is None or instant not in grid:
-            return ()
+        found: dict[datetime, set[str]] = {each: set() for each in instants}
+        if grid is None:
+            return dict.fromkeys(instants, ())
+        there = [each for each in instants if each in grid]
         inputs = self._inputs(feed) if cluster == self.site.cluster.name else []
         if not inputs:
-            return self._in_period(instant)
-        found = {key for name, each in inputs for key in self._read_by(name, each, grid, instant)}
-        return sorted(found)
+            return {**dict.fromkeys(instants, ()), **{each: self._in_period(each) for each in there}}
+        for name, each in inputs:
+            for instant, keys in zip(there, self._read_by(name, each, grid, there), strict=True):
+                found[instant].update(keys)
+        return {instant: sorted(keys) for instant, keys in found.items()}
 
     @cached_property
     def _runs(self) -> InstanceSequence:
@@ -224,13 +228,18 @@ class InstanceReaders:
         inputs = self.site.process.inputs.items()
         return [(name, each) for name, each in inputs if each.feed == feed and self.input in {None, name}]
 
-    def _read_by(self, name: str, each: Input, grid: InstanceSequence, instant: datetime) -> Iterable[str]:
+    def _read_by(
+        self, name: str, each: Input, grid: InstanceSequence, instants: Sequence[datetime]
+    ) -> Iterator[Sequence[str]]:
+        """Yield the keys of the process instances that read each instance by an input."""
         if depends_on_availability(each):
-            return self._in_period(instant)
-        zone = self.site.process.timezone
-        read = MovingRange(start=each.start, end=each.end, grid=grid, timezone=zone, runs=self._runs)
+            yield from map(self._in_period, instants)
+            return
+        zone, runs = self.site.process.timezone, self._runs
+        read = MovingRange(start=each.start, end=each.end, grid=grid, timezone=zone, runs=runs)
         with naming(self.site.process.name, "input", name):
-            return [format_instant(run) for run in read.runs_of(instant)]
+            for positions in read.positions_of(instants):
+                yield [format_instant(runs[position]) for position in positions]
 
     def _in_period(self, instant: datetime) -> Sequence[str]:
         if self._runs.end is not None and instant >= self._runs.end:

@@ -37,13 +37,13 @@ class Reader:
     input: str
     instances: InstanceReaders
 
-    def keys(self, feed: str, instant: datetime) -> Sequence[str]:
-        """Return the keys of the process instances that read an instance of the feed.
+    def keys(self, feed: str, instants: Sequence[datetime]) -> Mapping[datetime, Sequence[str]]:
+        """Return the keys of the process instances that read each instance of a feed.
 
         Raises:
             ElError: an expression of the input that cannot be evaluated.
         """
-        return self.instances.of_instance(feed, self.site.cluster.name, instant)
+        return self.instances.of_instances(feed, self.site.cluster.name, instants)
 
     def succeeded(self, tx: Transaction, keys: Collection[str]) -> Mapping[str, int]:
         """Return the newest attempts of instances of the process, as far as they have succeeded: run by instance."""

@@ -162,7 +162,7 @@ def _unread_of(
 ) -> Iterator[tuple[datetime, str]]:
     for reader in readers:
         try:
-            keys = {instant: reader.keys(feed, instant) for instant in window}
+            keys = reader.keys(feed, window)
         except ElError as error:
             yield from all_needed(f"it is unknown which instances of {reader.site.process.name} read it: {error}")(
                 window

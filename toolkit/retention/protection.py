@@ -6,10 +6,10 @@ What cannot be found out protects. No row of the ledger lets more go than the li
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from toolkit.el import format_instant
 from toolkit.entities import ProtectionName
@@ -89,6 +89,16 @@ def unknown_protectors(feed: Feed, cluster: Cluster) -> tuple[Protector, ...]:
     return protectors(feed, cluster, lambda name: all_needed(f"nothing here tells what {name} asks for"))
 
 
+_Members: TypeAlias = Mapping[tuple[datetime, datetime], Sequence[datetime]]
+"""Instances in the periods that paths stand for."""
+
+
+def _members(candidates: Iterable[Candidate], instances: InstanceSequence) -> _Members:
+    """Return the instances of each candidate, by its period; many partitions are of one instance."""
+    periods = {(each.first, each.end) for each in candidates}
+    return {period: tuple(instances.between(*period)) for period in periods}
+
+
 @dataclass(kw_only=True)
 class ProtectedInstances(Generic[_K]):
     """Instances that protections keep, among those that would go.
@@ -109,23 +119,27 @@ class ProtectedInstances(Generic[_K]):
         found = cls()
         published = {key: each for key, each in going.items() if not each.is_staged}
         expired: list[tuple[Protector, dict[_K, str]]] = []
+        sequences = {each.instances for each in by}  # mostly one
+        members = {each: _members(published.values(), each) for each in sequences}
         for protector in by:
             rest = {key: each for key, each in published.items() if key not in found.kept}
-            expired.append((protector, found._take(rest, policy, protector)))
+            expired.append((protector, found._take(rest, policy, protector, members[protector.instances])))
         for protector, whys in expired:
             gone = {key: why for key, why in whys.items() if key not in found.kept}
             found._report(protector.name, protector.max_age, {key: published[key] for key in gone}, gone)
         found._report_late({key: each for key, each in published.items() if key not in found.kept}, policy)
         return found
 
-    def _take(self, rest: Mapping[_K, Candidate], policy: EvictionPolicy, protector: Protector) -> dict[_K, str]:
+    def _take(
+        self, rest: Mapping[_K, Candidate], policy: EvictionPolicy, protector: Protector, members: _Members
+    ) -> dict[_K, str]:
         """Keep what the protection keeps; return what it would keep if that were younger, and why."""
-        periods = {(each.first, each.end) for each in rest.values()}  # many partitions are of one instance
-        members = {period: tuple(protector.instances.between(*period)) for period in periods}
-        instants = sorted({instant for each in members.values() for instant in each})
+        instants = sorted({instant for each in rest.values() for instant in members[each.first, each.end]})
         needed = protector.needed(instants) if instants else {}
-        since = protector.protects_from(policy)
         expired: dict[_K, str] = {}
+        if not needed:
+            return expired
+        since = protector.protects_from(policy)
         for key, each in rest.items():
             whys = [(at, needed[at]) for at in members[each.first, each.end] if at in needed]
             young = next((why for at, why in whys if at >= since), None)

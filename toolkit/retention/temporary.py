@@ -153,7 +153,7 @@ def _read(
 ) -> Mapping[datetime, Sequence[Fingerprint | None]]:
     """Return what the instances of a process have read of some instances of a feed."""
     cluster = reader.site.cluster.name
-    keys = {instant: reader.keys(feed, instant) for instant in window}
+    keys = reader.keys(feed, window)
     runs = reader.succeeded(tx, [key for each in keys.values() for key in each])
     read = {
         (run, each.instance_key): each.fingerprint
