@@ -53,6 +53,16 @@ def test_a_plan_is_shown_and_applied_once(repo: Repo, plan: Path, capsys: pytest
     assert len(_left(repo)) == 3
 
 
+def test_an_instance_with_late_data_is_left(repo: Repo, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repo.data / "clicks/2026/03/01/00/01/late").write_text("1")
+    assert run_here(repo, *ONE, "--apply-plan", str(plan), "--output", "json") == 4
+    (feed,) = json.loads(capsys.readouterr().out)["feeds"]
+    (note,) = (each for each in feed["notes"] if "plan file" in each)
+    assert note.startswith("with other data than in the plan file: instance:data file://")
+    assert "; now 3 files, 1 bytes" in note
+    assert _left(repo) == ["01"]
+
+
 def test_drift_is_named_and_left(repo: Repo, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
     day = repo.data / "clicks/2026/03/01/00"
     shutil.rmtree(day / "01")
@@ -145,5 +155,11 @@ def test_markdown_has_no_markup_of_others(repo: Repo, plan: Path, capsys: pytest
     capsys.readouterr()
     assert main(["plan", "show", str(plan), "--format", "markdown"]) == 0
     shown = capsys.readouterr().out
-    assert "| `instance:data` | `2026-03-01T00:00Z` |" in shown
+    assert "| item | what happens | content | why | where |" in shown
+    reason = "older than days(10): before 2026-03-10T12:00Z"
+    place = f"`file://{repo.data}/clicks/2026/03/01/00/00`"
+    (row,) = (line for line in shown.splitlines() if place in line)
+    content = row.split(" | ")[2]
+    assert row == f"| `instance:data 2026-03-01T00:00Z` | deleted | {content} | {reason} | {place} |"
+    assert content.startswith("2 files, 0 bytes, newest of 20")
     assert "<img" not in shown.replace("`<img", "")

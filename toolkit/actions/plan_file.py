@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.action import DivisibleAction
 from toolkit.actions.approval import BadPlanFile, OtherPlan, PlanOutdated
-from toolkit.actions.model import D, I, NoTarget, Problem, T, TargetPlan, WorkItem, plan_digest
+from toolkit.actions.model import D, I, NoTarget, Problem, T, TargetPlan, plan_digest
+from toolkit.actions.plan_item import FileItem, ReviewOf, no_review
 from toolkit.actions.progress import NOTHING
 from toolkit.el import format_instant
 from toolkit.errors import InvalidInput
@@ -35,45 +36,6 @@ _NAMED = 20
 
 OriginOf: TypeAlias = "Callable[[str], Origin]"
 """Tells who works on an entity, and the digest of the entity; raises `InvalidInput` if there is no such entity."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileItem:
-    """Item of a plan file; a `WorkItem`."""
-
-    kind: str
-    instance_key: str
-    uri: str
-    identity: tuple[str, ...]
-
-    @classmethod
-    def of(cls, item: WorkItem) -> FileItem:
-        """Return an item of a plan in the form that a file has."""
-        identity = tuple(str(part) for part in item.identity)
-        return cls(kind=str(item.kind), instance_key=item.instance_key, uri=item.uri, identity=identity)
-
-    @classmethod
-    def parse(cls, found: object) -> FileItem:
-        """Parse an item.
-
-        Raises:
-            BadPlanFile: it has another form.
-        """
-        match found:
-            case {"kind": str(kind), "instance": str(key), "uri": str(uri), "identity": [*identity]}:
-                texts = tuple(each for each in identity if isinstance(each, str))
-                return cls(kind=kind, instance_key=key, uri=uri, identity=texts)
-            case _:
-                raise BadPlanFile(why="an item has not the fields kind, instance, uri and identity")
-
-    @property
-    def document(self) -> dict[str, object]:
-        """The item in JSON."""
-        names = {"kind": self.kind, "instance": self.instance_key, "uri": self.uri}
-        return {**names, "identity": list(self.identity)}
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.uri}"
 
 
 FilePlan: TypeAlias = "TargetPlan[NoTarget, FileItem, None]"
@@ -109,9 +71,11 @@ class PlanFile:
     plans: tuple[FilePlan, ...]
 
     @classmethod
-    def of(cls, result: ActionResult[T, I, D], origin_of: OriginOf, now: datetime) -> PlanFile:
+    def of(
+        cls, result: ActionResult[T, I, D], origin_of: OriginOf, now: datetime, review: ReviewOf = no_review
+    ) -> PlanFile:
         """Return the plan of a dry run as a file has it."""
-        plans = tuple(_file_plan(each.plan) for each in result.targets)
+        plans = tuple(_file_plan(each.plan, review) for each in result.targets)
         origins = {name: origin_of(name) for name in _names(plans)}
         here = next(iter(origins.values()), None)
         return cls(
@@ -256,22 +220,34 @@ class PlanFile:
     def _by_target(self) -> dict[tuple[str, str, str, str], FilePlan]:
         return {plan.sort_key: plan for plan in self.plans}
 
-    def restricted(self, plan: TargetPlan[T, I, D], action: Action[T, I, D]) -> TargetPlan[T, I, D]:
+    def restricted(
+        self, plan: TargetPlan[T, I, D], action: Action[T, I, D], review: ReviewOf = no_review
+    ) -> TargetPlan[T, I, D]:
         """Return the items of a plan that the file has as well; what differs is named in the plan's notes.
 
         A target that can only be applied whole loses all of its items if one differs.
         """
         if plan.failed is not None or plan.skipped is not None or plan.waiting is not None:
             return plan
-        reviewed = dict.fromkeys(self._by_target[plan.sort_key].items)
+        reviewed = {each: each.shown.content for each in self._by_target[plan.sort_key].items}
         planned = [FileItem.of(each) for each in plan.items]
-        same = frozenset(at for at, each in enumerate(planned) if each in reviewed)
-        gone = [each for each in reviewed if each not in {planned[at] for at in same}]
-        new = [each for at, each in enumerate(planned) if at not in same]
-        if not gone and not new:
+        known = [at for at, each in enumerate(planned) if each in reviewed]
+        looked = review(replace(plan, items=tuple(plan.items[at] for at in known))) if known else ()
+        now = {at: found.content for at, found in zip(known, looked, strict=True)}
+        same = frozenset(at for at, content in now.items() if content == reviewed[planned[at]])
+        if len(same) == len(planned) == len(reviewed):
             return plan
-        notes = (*plan.notes, *_named("in the plan file, but not due in this form now", gone))
-        drifted = replace(plan, notes=(*notes, *_named("due now, but not in the plan file", new)), drifted=True)
+        due = set(planned)
+        gone = [each for each in reviewed if each not in due]
+        new = [each for at, each in enumerate(planned) if at not in now]
+        other = [f"{planned[at]}: {reviewed[planned[at]]}; now {now[at]}" for at in known if at not in same]
+        notes = (
+            *plan.notes,
+            *_named("in the plan file, but not due in this form now", gone),
+            *_named("with other data than in the plan file", other),
+            *_named("due now, but not in the plan file", new),
+        )
+        drifted = replace(plan, notes=notes, drifted=True)
         if isinstance(action, DivisibleAction):
             part: TargetPlan[T, I, D] = action.part(drifted, same)
             return part
@@ -306,13 +282,13 @@ def _names(plans: Sequence[FilePlan]) -> list[str]:
     return sorted(found - {""})
 
 
-def _file_plan(plan: AnyPlan[T, I, D]) -> FilePlan:
+def _file_plan(plan: AnyPlan[T, I, D], review: ReviewOf) -> FilePlan:
     entity, cluster, counterpart, key = plan.sort_key
     problems = [each for each in (plan.failed, plan.skipped, plan.waiting, plan.refused) if each is not None]
     return TargetPlan(
         target=NoTarget(entity=entity, cluster=cluster, counterpart=counterpart, instance_key=key),
         detail=None,
-        items=() if problems else tuple(map(FileItem.of, plan.items)),
+        items=() if problems or not plan.items else tuple(map(FileItem.of, plan.items, review(plan))),
         notes=(*plan.notes, *(f"{each.code}: {each.message}" for each in problems)),
     )
 

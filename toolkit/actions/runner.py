@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Generic
 
 from toolkit.actions.approval import PlanApplied, refusal_of
 from toolkit.actions.model import D, I, ItemResult, NoTarget, Problem, SkipReason, T, TargetPlan, plan_digest
+from toolkit.actions.plan_item import ItemReview, ReviewedAction, no_review
 from toolkit.actions.progress import NOTHING, NoProgress, Progress
 from toolkit.actions.result import ActionRequest, ActionResult, TargetResult
 from toolkit.actions.target_run import TargetRun
@@ -182,7 +183,18 @@ class ActionRunner(Generic[T, I, D]):
         return chosen, left
 
     def _restricted(self, plan: TargetPlan[T, I, D]) -> TargetPlan[T, I, D]:
-        return plan if self.plan_file is None else self.plan_file.restricted(plan, self.action)
+        return plan if self.plan_file is None else self.plan_file.restricted(plan, self.action, self.review)
+
+    def review(self, plan: TargetPlan[T, I, D]) -> Sequence[ItemReview]:
+        """Return what who reviews a plan is shown of its items, and what a run that applies the file compares.
+
+        Raises:
+            Stopped: while the stores were looked at.
+        """
+        if not isinstance(self.action, ReviewedAction):
+            return no_review(plan)
+        found: Sequence[ItemReview] = self.action.review(plan, self.look(self.process))
+        return found
 
     def _refusal(
         self, plans: Sequence[TargetPlan[T, I, D]], exceeded: ExceededLimit | None, request: ActionRequest

@@ -11,6 +11,7 @@ from toolkit.actions.approval import PlanApplied
 from toolkit.actions.model import D, I, T
 from toolkit.actions.plan_file import PlanFile
 from toolkit.ledger.state import commands
+from toolkit.runs.errors import Stopped
 from toolkit.runs.recorder import current_user
 
 if TYPE_CHECKING:
@@ -59,8 +60,13 @@ class PlanOptions:
 
     def kept(self, result: ActionResult[T, I, D], runner: ActionRunner[T, I, D], clock: Clock) -> ActionResult[T, I, D]:
         """Keep the plan of a dry run that came to its end, and return its result."""
-        if self.keep is not None and result.stopped is None:
-            self.keep(PlanFile.of(result, runner.origin_of, clock.now()))
+        if self.keep is None or result.stopped is not None:
+            return result
+        try:
+            file = PlanFile.of(result, runner.origin_of, clock.now(), runner.review)
+        except Stopped as stopped:
+            return replace(result, stopped=stopped)
+        self.keep(file)
         return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,8 +11,12 @@ from toolkit.printable import on_one_line
 from toolkit.rendering.markdown import code, details, prose, table
 
 if TYPE_CHECKING:
-    from toolkit.actions.plan_file import FileItem, FilePlan, PlanFile
+    from toolkit.actions.plan_file import FilePlan, PlanFile
+    from toolkit.actions.plan_item import FileItem
 
+_DIGEST = re.compile("[0-9a-f]{64}")
+_OPEN = 20
+"""So many items of a target are shown without unfolding."""
 _WHOLE = 1 << 20
 """Characters of a path that are shown: a reviewer has to see where it ends."""
 
@@ -29,12 +34,12 @@ def _lines(file: PlanFile) -> Iterator[str]:
     for plan in file.plans:
         yield f"{_label(plan)}: {_counted(plan)}"
         yield from (f"  note: {note}" for note in plan.notes)
-        yield from (f"  {' '.join(part for part in _columns(each, plan) if part)}" for each in plan.items)
+        yield from (f"  {_item_line(each, plan)}" for each in plan.items)
     yield f"plan {file.digest}"
 
 
 def plan_markdown(file: PlanFile) -> Iterator[str]:
-    """Yield the plan as markdown: a summary, and the items of each target to unfold."""
+    """Yield the plan as markdown: a summary, and the items of each target; many of them to unfold."""
     yield f"## Plan of {prose(file.action)} at {prose(file.nominal_time)}"
     yield ""
     if file.refusal is not None:
@@ -47,6 +52,7 @@ def plan_markdown(file: PlanFile) -> Iterator[str]:
         "config repo": file.snapshot,
         "made with": file.tool,
         "plan": file.digest,
+        "file": file.checksum,
     }
     yield from table(("", ""), [(name, code(value, _WHOLE)) for name, value in facts.items()])
     yield ""
@@ -56,10 +62,13 @@ def plan_markdown(file: PlanFile) -> Iterator[str]:
         yield prose(_counted(plan))
         yield ""
         yield from (f"- {prose(note)}" for note in plan.notes)
-        yield ""
-        rows = [tuple(code(part, _WHOLE) for part in _columns(each, plan)) for each in plan.items]
-        if rows:
-            yield from details("items", table(("kind", "instance", "place", "also"), rows))
+        yield from [""] if plan.notes else []
+        rows = table(("item", "what happens", "content", "why", "where"), [_row(each, plan) for each in plan.items])
+        if len(plan.items) > _OPEN:
+            yield from details(f"{len(plan.items):,} items", rows)
+        elif plan.items:
+            yield from rows
+            yield ""
 
 
 def _label(plan: FilePlan) -> str:
@@ -69,11 +78,44 @@ def _label(plan: FilePlan) -> str:
 
 
 def _counted(plan: FilePlan) -> str:
-    counts = Counter(each.kind for each in plan.items)
-    return ", ".join(f"{number:,} {kind}" for kind, number in sorted(counts.items())) or "nothing to do"
+    """Return how many items there are by what happens to them, and how much that is as far as it is known."""
+    counts = Counter(_effect(each) for each in plan.items)
+    sizes = [each.shown.bytes for each in plan.items if each.shown.bytes is not None]
+    size = f"; {sum(sizes):,} bytes" if sizes else ""
+    return (", ".join(f"{number:,} {effect}" for effect, number in sorted(counts.items())) or "nothing to do") + size
 
 
-def _columns(item: FileItem, plan: FilePlan) -> tuple[str, str, str, str]:
-    """Return the kind, the instance, the place, and what else makes the item what it is."""
+def _effect(item: FileItem) -> str:
+    return item.shown.effect or item.kind
+
+
+def _name(item: FileItem) -> str:
+    return f"{item.kind} {item.instance_key}".rstrip()
+
+
+def _reason(item: FileItem, plan: FilePlan) -> str:
+    """Return why; of an action that does not tell, the rest of the identity, without digests."""
+    if item.shown.reason or item.shown.effect:
+        return item.shown.reason
     shown = {*item.kind.split(":"), item.instance_key, item.uri, *plan.sort_key}
-    return item.kind, item.instance_key, item.uri, " ".join(each for each in item.identity if each not in shown)
+    return " ".join(each for each in item.identity if each not in shown and not _DIGEST.fullmatch(each))
+
+
+def _item_line(item: FileItem, plan: FilePlan) -> str:
+    shown = item.shown
+    facts = "; ".join(part for part in (shown.content, _reason(item, plan)) if part)
+    to = f" to {shown.destination}" if shown.destination else ""
+    return f"{_effect(item)}: {_name(item)} {item.uri}{to}{f' ({facts})' if facts else ''}"
+
+
+def _row(item: FileItem, plan: FilePlan) -> tuple[str, ...]:
+    """Return the cells of an item: what it is, what happens to it, what is in it, why, and where."""
+    shown = item.shown
+    to = f" to {code(shown.destination, _WHOLE)}" if shown.destination else ""
+    return (
+        code(_name(item), _WHOLE),
+        prose(_effect(item), in_cell=True),
+        prose(shown.content, in_cell=True),
+        prose(_reason(item, plan), in_cell=True),
+        f"{code(item.uri, _WHOLE)}{to}",
+    )

@@ -16,12 +16,14 @@ from toolkit.retention.first_eviction import FirstEviction, approving, is_first
 from toolkit.retention.path_retention import PathRetention
 from toolkit.retention.plan import part_of
 from toolkit.retention.planner import RetentionPlanner, TooMuchOfFeed, TooMuchToDelete, blank_plan
+from toolkit.retention.review import RetentionReview
 from toolkit.retention.tables.iceberg_retention import IcebergRetention
 from toolkit.retention.tables.retention import TableRetention
 
 if TYPE_CHECKING:
     from toolkit.actions.action import Batch
     from toolkit.actions.hold_file import HoldFile
+    from toolkit.actions.plan_item import ItemReview
     from toolkit.ledger.runs.items import Item
     from toolkit.planning.delete_limits import DeleteLimits, Excess
     from toolkit.retention.plan import FeedPlan, PlanItem
@@ -108,6 +110,10 @@ class RetentionAction:
     def part(self, plan: FeedPlan, positions: frozenset[int]) -> FeedPlan:
         """Return the plan with the items at some positions; partitions that share a directory go with it, or stay."""
         return part_of(plan, positions)
+
+    def review(self, plan: FeedPlan, work: RunContext) -> Sequence[ItemReview]:
+        """Return what who reviews a plan is shown of its items; late data in an instance makes it another one."""
+        return RetentionReview(storage=work.stores, check=work.guard.run.check).of(plan)
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Recover unfinished items of any earlier eviction of the feed."""

@@ -263,6 +263,8 @@ def _edit(document: dict[str, Any], what: str) -> None:
         "item": target["items"].pop,
         "uri": lambda: target["items"][0].update(uri="file:///harmless"),
         "identity": lambda: target["items"][0].update(identity=["file:///marks/other"]),
+        "content": lambda: target["items"][0].update(content="1 file"),
+        "reason": lambda: target["items"][0].update(reason="nobody needs it"),
         "number": lambda: target["items"][0].update(identity=[7]),
         "field": lambda: target["items"][0].update(more="x"),
         "target": lambda: target.update(cluster="backup"),
@@ -275,7 +277,22 @@ def _edit(document: dict[str, Any], what: str) -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["user", "digest", "checksum", "item", "uri", "identity", "number", "field", "target", "note", "type", "version"],
+    [
+        "user",
+        "digest",
+        "checksum",
+        "item",
+        "uri",
+        "identity",
+        "content",
+        "reason",
+        "number",
+        "field",
+        "target",
+        "note",
+        "type",
+        "version",
+    ],
 )
 def test_an_edited_file_is_refused(what: str) -> None:
     document = json.loads("".join(_planned(_scene(clicks=2)).lines()))

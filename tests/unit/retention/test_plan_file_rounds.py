@@ -14,12 +14,14 @@ import pytest
 
 from tests.unit.retention.feeds import FeedText, acted, context_on, request_of, resolved, retention
 from tests.unit.retention.memory import MemoryFileSystem
-from toolkit.actions.plan_file import FileItem, PlanFile
+from toolkit.actions.plan_file import PlanFile
+from toolkit.actions.plan_item import FileItem
 from toolkit.el import Frequency, InstanceSequence
 from toolkit.entities import ProtectionName
 from toolkit.ledger.runs.rows import Origin
 from toolkit.retention import RetentionResult
 from toolkit.retention.protection import Protector
+from toolkit.retention.review import RetentionReview
 
 NOMINAL = datetime(2026, 3, 20, 12, tzinfo=UTC)
 LIMIT = 10
@@ -31,9 +33,13 @@ READERS = (ProtectionName.UNREAD_BATCHES, ProtectionName.UNREPLICATED, Protectio
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """Instances of a feed, and who needs which of them; for how many days a protection lasts, if it ends."""
+    """Instances of a feed, and who needs which of them; for how many days a protection lasts, if it ends.
+
+    Late data has come into some of the instances.
+    """
 
     there: frozenset[datetime]
+    late: frozenset[datetime] = frozenset()
     needed: Mapping[ProtectionName, tuple[frozenset[datetime], int | None]]
     keep_last: int
 
@@ -41,7 +47,7 @@ class World:
     def of(cls, chance: random.Random, keep_last: int) -> World:
         """Return a random one."""
         needed = {name: (_some(chance, DAYS), chance.choice([None, 12, 25, 90])) for name in READERS}
-        return cls(there=_some(chance, DAYS), needed=needed, keep_last=keep_last)
+        return cls(there=_some(chance, DAYS), late=_some(chance, DAYS), needed=needed, keep_last=keep_last)
 
     @property
     def due(self) -> frozenset[datetime]:
@@ -54,11 +60,22 @@ class World:
     def _protected(self) -> set[datetime]:
         return {each for needed, days in self.needed.values() for each in needed if days is None or each >= _ago(days)}
 
-    def run(self, *, limit: int = LIMIT, file: PlanFile | None = None) -> tuple[RetentionResult, frozenset[datetime]]:
-        """Plan an eviction, or apply a file; return the result and what is left."""
+    @property
+    def system(self) -> MemoryFileSystem:
+        """Return a store with the instances."""
         system = MemoryFileSystem()
         for each in self.there:
-            system.put(f"{_path(each)}/part")
+            system.put(f"{_path(each)}/part", *([f"{_path(each)}/late/part"] if each in self.late else []))
+        return system
+
+    def file(self, *, limit: int = LIMIT) -> PlanFile:
+        """Return the plan of an eviction as a file has it."""
+        review = RetentionReview(storage=lambda _: self.system, check=lambda: None).of
+        return PlanFile.of(self.run(limit=limit)[0], lambda _: Origin(who="alice"), NOMINAL, review)
+
+    def run(self, *, limit: int = LIMIT, file: PlanFile | None = None) -> tuple[RetentionResult, frozenset[datetime]]:
+        """Plan an eviction, or apply a file; return the result and what is left."""
+        system = self.system
         feed = FeedText(limit=f"days({limit})", keep_last=self.keep_last or None)
         targets = resolved(system, [feed])
         (target,) = targets.to_do
@@ -96,14 +113,10 @@ def _protector(
     )
 
 
-def _file(result: RetentionResult) -> PlanFile:
-    return PlanFile.of(result, lambda _: Origin(who="alice"), NOMINAL)
-
-
 def _forged(file: PlanFile) -> PlanFile:
     """Return the file with all instances there can be, as somebody would write it who wants them gone."""
     nothing = World(there=frozenset(DAYS), needed={}, keep_last=0)
-    (everything,) = _file(nothing.run(limit=1)[0]).plans
+    (everything,) = nothing.file(limit=1).plans
     (plan,) = file.plans
     return replace(file, plans=(replace(plan, items=everything.items),))
 
@@ -118,13 +131,16 @@ def _round(seed: int) -> None:
     before, after = World.of(chance, keep_last), World.of(chance, keep_last)
     if chance.random() < 0.5:
         after = replace(after, there=before.there)
-    file = _file(before.run()[0])
+    if chance.random() < 0.5:
+        after = replace(after, late=before.late)
+    file, late = before.file(), before.late
     assert _days(file.plans[0].items) == before.due
     if chance.random() < 0.3:
-        file = _forged(file)
+        file, late = _forged(file), frozenset()
     file = PlanFile.parse("".join(file.lines()).encode())
     _, left = after.run(file=file)
-    assert after.there - left == after.due & _days(file.plans[0].items)
+    same = {each for each in DAYS if (each in late) == (each in after.late)}
+    assert after.there - left == after.due & _days(file.plans[0].items) & same
 
 
 @pytest.mark.parametrize("rounds", [15, pytest.param(2000, marks=[pytest.mark.soak, pytest.mark.timeout(0)])])

@@ -1,0 +1,29 @@
+"""Content of instances as a plan file has it: late data is seen on every store."""
+
+from __future__ import annotations
+
+from tests.contract.file_system.stores import Store
+from toolkit.retention.review import content_of
+
+
+def test_late_data_changes_the_content_of_an_instance(store: Store) -> None:
+    store.put("day/part-0", b"12345")
+    store.put("neighbour/part-0", b"1")
+    planned = content_of(store.at("day"), store.system)
+    assert planned[1] == 5
+    assert planned[0].startswith("1 file, 5 bytes, newest of 20")
+    assert content_of(store.at("day"), store.system) == planned
+    store.put("day/hour=01/part-1")
+    late, size = content_of(store.at("day"), store.system)
+    assert size == 5
+    assert late.startswith("2 files, 5 bytes, newest of 20")
+
+
+def test_an_instance_that_is_a_file_has_content(store: Store) -> None:
+    store.put("day", b"123")
+    assert content_of(store.at("day"), store.system)[0].startswith("1 file, 3 bytes, newest of 20")
+
+
+def test_nothing_has_no_content(store: Store) -> None:
+    store.put("other")
+    assert content_of(store.at("day"), store.system) == ("nothing", None)
