@@ -1,4 +1,4 @@
-"""What who reviews an eviction is shown of each item: what happens to it, why, and what is in it."""
+"""Facts about the items of an eviction for who reviews it: what happens to each, why, and what is in it."""
 
 from __future__ import annotations
 
