@@ -57,8 +57,8 @@ class RoundTrip:
             columns=tuple(each.name for each in columns),
             casts={each.name: each.cast for each in columns if each.cast is not None},
         )
-        changed = snapshot.changed(query, {each.name: each.check for each in columns if each.check is not None})
-        assert not changed, changed
+        _, *changed = snapshot.count(query, *(each.check for each in columns if each.check is not None))
+        assert not any(changed), changed
         text = snapshot.select_text(query)
         conditions = snapshot.splits(query, split_by, parts) if split_by else ("1 = 1",)
         return ReadRequest(

@@ -193,7 +193,6 @@ class ImportBatch:
         item = self._item
         try:
             with self.database.snapshot() as snapshot:
-                self._require_same(snapshot)
                 expected = self._expected(snapshot)
                 written = self._written(snapshot)
                 name = snapshot.id
@@ -216,8 +215,11 @@ class ImportBatch:
             form=str(self._stored),
         )
 
-    def _require_same(self, snapshot: DatabaseSnapshot) -> None:
-        """Compare the table with the plan, and look for values that would change."""
+    def _expected(self, snapshot: DatabaseSnapshot) -> int | None:
+        """Compare the table with the plan, look for values that would change, and return the number of rows.
+
+        None: nothing compares the number, or the rows are read at another moment.
+        """
         item, settings = self._item, self.plan.target.settings
         described = snapshot.describe(item.rows.table)
         chosen = [each for each in described.columns if each.name in item.columns]
@@ -227,17 +229,15 @@ class ImportBatch:
             raise ImportFailed(
                 code=SCHEMA_CHANGED, why=f"the table {described.name} changed since the plan; run it again"
             )
-        changed = snapshot.changed(item.rows, item.checks)
+        is_compared = settings.verify is ImportVerification.COUNT and snapshot.init_statement is not None
+        if not is_compared and not item.checks:
+            return None
+        expected, *counts = snapshot.count(item.rows, *item.checks.values())
+        changed = [f"{name} in {count} rows" for name, count in zip(item.checks, counts, strict=True) if count]
         if changed:
-            found = ", ".join(f"{name} in {count} rows" for name, count in changed.items())
-            why = f"values of {described.name} cannot be kept exactly: {found}; give these columns a type by columns"
-            raise ImportFailed(code=VALUES_CHANGE, why=f'{why}, for example "string", or exclude them')
-
-    def _expected(self, snapshot: DatabaseSnapshot) -> int | None:
-        """Return the number of rows; None: nothing compares it, or the rows are read at another moment."""
-        is_counted = self.plan.target.settings.verify is ImportVerification.COUNT
-        is_same_moment = snapshot.init_statement is not None
-        return snapshot.count(self._item.rows) if is_counted and is_same_moment else None
+            why = f"values of {described.name} cannot be kept exactly: {', '.join(changed)}; give these columns a type"
+            raise ImportFailed(code=VALUES_CHANGE, why=f'{why} by columns, for example "string", or exclude them')
+        return expected if is_compared else None
 
     def _written(self, snapshot: DatabaseSnapshot) -> WrittenRows:
         item, settings = self._item, self.plan.target.settings

@@ -86,7 +86,7 @@ class MergeRequest(ReadRequest):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WrittenRows:
-    """Files as they were read back after they were written."""
+    """Files, and the rows that they say they have."""
 
     rows: int
     bytes: int

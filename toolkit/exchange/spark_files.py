@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -33,7 +34,7 @@ _DECIMAL = re.compile(r"decimal\((?P<digits>\d+),(?P<scale>\d+)\)")
 
 
 def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -> WrittenRows:
-    """Write the rows, and read the files back: what counts is what is in them."""
+    """Write the rows, and count what the files have: Spark's own count says what it meant to write."""
     stored, columns = request.stored, request.columns
     if len({each.lower() for each in columns}) < len(columns):
         detail = "names of columns differ only in their case, which most readers of files do not see"
@@ -47,9 +48,25 @@ def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -
     options["mapreduce.fileoutputcommitter.marksuccessfuljobs"] = "false"  # the flag belongs to publication
     writer = frame.select(*(_writable(name, kind, stored) for name, kind in columns.items())).write
     writer.format(str(stored.format)).options(**options).mode("append").save(request.target)
-    written = read_files(session, (request.target,), stored, columns, columns)
     files = [each for each in system.listStatus(directory) if not str(each.getPath().getName()).startswith((".", "_"))]
-    return WrittenRows(rows=written.count(), bytes=sum(int(each.getLen()) for each in files), files=len(files))
+    return WrittenRows(
+        rows=_count(session, [each.getPath() for each in files], request),
+        bytes=sum(int(each.getLen()) for each in files),
+        files=len(files),
+    )
+
+
+def _count(session: SparkSession, files: Sequence[JavaObject], request: ReadRequest) -> int:
+    """Return how many rows the files have; those of Parquet say so, and another job would read no more of them."""
+    if request.stored.format is not DataFormat.PARQUET:
+        return read_files(session, (request.target,), request.stored, request.columns, request.columns).count()
+    parquet = jvm_of(session).org.apache.parquet.hadoop
+    rows = 0
+    for each in files:
+        source = parquet.util.HadoopInputFile.fromPath(each, hadoop_settings(session))
+        with closing(parquet.ParquetFileReader.open(source)) as reader:
+            rows += int(reader.getRecordCount())
+    return rows
 
 
 def _options(stored: StoredFormat) -> dict[str, str]:

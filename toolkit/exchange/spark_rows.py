@@ -37,6 +37,7 @@ from toolkit.jdbc.port import JdbcAccess
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.caseSensitive": "true",
+    "spark.sql.codegen.useIdInClassName": "false",  # splits differ in nothing else, and share what is compiled
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.readSideCharPadding": "false",

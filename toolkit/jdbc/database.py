@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -144,18 +144,10 @@ class _JdbcSnapshot(DatabaseSnapshot):
         return describe(self.dialect, self.connection.query, table)
 
     @override
-    def count(self, rows: RowQuery) -> int:
-        ((found,),) = self.connection.query(f"SELECT count(*) FROM {self._source(rows)}")
-        return int(str(found))
-
-    @override
-    def changed(self, rows: RowQuery, checks: Mapping[str, str]) -> Mapping[str, int]:
-        if not checks:
-            return {}
-        sums = ", ".join(f"COALESCE(SUM(CASE WHEN {each} THEN 1 ELSE 0 END), 0)" for each in checks.values())
-        (found,) = self.connection.query(f"SELECT {sums} FROM {self._source(rows)}")
-        counts = {name: int(str(count)) for name, count in zip(checks, found, strict=True)}
-        return {name: count for name, count in counts.items() if count}
+    def count(self, rows: RowQuery, *conditions: str) -> tuple[int, ...]:
+        counts = ", ".join(["count(*)", *(f"count(CASE WHEN {each} THEN 1 END)" for each in conditions)])
+        (found,) = self.connection.query(f"SELECT {counts} FROM {self._source(rows)}")
+        return tuple(int(str(each)) for each in found)
 
     @override
     def estimate(self, rows: RowQuery) -> int | None:

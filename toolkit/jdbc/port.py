@@ -174,17 +174,8 @@ class DatabaseSnapshot(Protocol):
         """
         ...
 
-    def count(self, rows: RowQuery) -> int:
-        """Return the exact number of rows."""
-        ...
-
-    def changed(self, rows: RowQuery, checks: Mapping[str, str]) -> Mapping[str, int]:
-        """Return how many rows meet each condition, by column, without those that none meets.
-
-        Args:
-            rows: the rows.
-            checks: by column, the condition of `toolkit.jdbc.types` that its value would change.
-        """
+    def count(self, rows: RowQuery, *conditions: str) -> tuple[int, ...]:
+        """Return the exact number of rows, then how many of them meet each condition, by one look at the table."""
         ...
 
     def estimate(self, rows: RowQuery) -> int | None:

@@ -58,7 +58,7 @@ def test_names_are_never_more_than_identifiers(data: DataServer, database: Datab
     rows = RowQuery(table=name, columns=(f"{HOSTILE} c",), ranges=(ValueRange(column=f"{HOSTILE} c", low=2),))
     with database.snapshot() as snapshot:
         assert [each.name for each in snapshot.describe(name).columns] == [f"{HOSTILE} c"]
-        assert snapshot.count(rows) == 2
+        assert snapshot.count(rows) == (2,)
         assert snapshot.bounds(rows, f"{HOSTILE} c") == (2, 3)
         assert len(snapshot.splits(rows, f"{HOSTILE} c", 2)) == 2
         assert snapshot.estimate(rows) is not None
@@ -87,9 +87,9 @@ def test_a_snapshot_does_not_see_what_commits_later(data: DataServer, database: 
     rows = RowQuery(table=parse_table_name("n"), columns=("id",))
     with database.snapshot() as snapshot:
         data.run("DELETE FROM n WHERE id >= 5")
-        assert snapshot.count(rows) == 10
+        assert snapshot.count(rows) == (10,)
     with database.snapshot() as snapshot:
-        assert snapshot.count(rows) == 5
+        assert snapshot.count(rows) == (5,)
 
 
 def test_a_snapshot_knows_the_moment_in_utc(database: Database) -> None:
@@ -140,7 +140,7 @@ def test_ranges_of_time_are_moments_or_local_times(data: DataServer, database: D
         ranges=(ValueRange(column="at", low=at), ValueRange(column="wall", low=wall)),
     )
     with database.snapshot() as snapshot:
-        assert snapshot.count(rows) == 1
+        assert snapshot.count(rows) == (1,)
         found = snapshot.bounds(rows, "wall")
         assert found == (wall, wall)
         beyond = RowQuery(table=rows.table, columns=("at",), ranges=(ValueRange(column="at", high=at),))

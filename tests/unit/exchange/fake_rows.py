@@ -88,8 +88,11 @@ class FakeRows:
             file.write_text(json.dumps(document, default=str), encoding="utf-8")
             if self.failure is not None:
                 raise self.failure
-        size = sum(each.stat().st_size for each in directory.iterdir())
-        return WrittenRows(rows=sum(map(len, parts)), bytes=size, files=len(parts))
+        return WrittenRows(
+            rows=sum(map(len, parts)),
+            bytes=sum(each.stat().st_size for each in directory.iterdir()),
+            files=len(parts),
+        )
 
 
 def rows_of(files: Sequence[str]) -> list[Row]:

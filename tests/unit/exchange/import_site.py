@@ -112,12 +112,9 @@ class MemoryDatabase:
             raise NoSuchRelation(about="datasource crm", detail=f"no table {table}")
         return TableDescription(name=table, columns=tuple(self.columns), primary_key=("id",))
 
-    def count(self, rows: RowQuery) -> int:
-        return len(self.among(rows))
-
-    def changed(self, rows: RowQuery, checks: Mapping[str, str]) -> Mapping[str, int]:
-        del rows
-        return {name: count for name, count in self.changes.items() if name in checks}
+    def count(self, rows: RowQuery, *conditions: str) -> tuple[int, ...]:
+        changes = (sum(count for name, count in self.changes.items() if f'"{name}"' in each) for each in conditions)
+        return (len(self.among(rows)), *changes)
 
     def estimate(self, rows: RowQuery) -> int | None:
         return len(self.among(rows))
