@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from toolkit.entities.schema_store import Schema
@@ -68,6 +69,23 @@ class DocumentName(StrEnum):
 
 def document_schema(name: DocumentName) -> Schema:
     """Return a schema as a document: `anyOf` names the forms, each of them in `$defs`; treat it as read-only."""
-    file = resources.files("toolkit.rendering").joinpath("schemas", f"{name}.json")
-    schema: Schema = json.loads(file.read_text("utf-8"))
+    schema: Schema = _with_shared(_stored(name), _stored("shared"))
     return schema
+
+
+def _stored(name: str) -> Schema:
+    file = resources.files("toolkit.rendering").joinpath("schemas", f"{name}.json")
+    stored: Schema = json.loads(file.read_text("utf-8"))
+    return stored
+
+
+def _with_shared(node: Any, shared: Schema) -> Any:  # noqa: ANN401 - any part of a schema
+    """Return a part with what it shares with other documents, by its name in `$shared`; keys of its own win."""
+    if isinstance(node, list):
+        return [_with_shared(each, shared) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    found: dict[str, Any] = {}
+    for key, each in node.items():
+        found.update(shared[each] if key == "$shared" else {key: each})
+    return {key: _with_shared(each, shared) for key, each in found.items()}
