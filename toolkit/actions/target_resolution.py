@@ -13,6 +13,7 @@ from toolkit.el import format_instant
 from toolkit.errors import InvalidInput, NotImplementedYet
 
 if TYPE_CHECKING:
+    from toolkit.entities import Cluster, Feed
     from toolkit.planning.replication import Route
 
 
@@ -24,6 +25,11 @@ def of_route(route: Route, nominal: datetime) -> NoTarget:
         counterpart=route.source.cluster.name,
         instance_key=format_instant(nominal),
     )
+
+
+def of_pair(feed: Feed, cluster: Cluster, nominal: datetime) -> NoTarget:
+    """Return how a feed on a cluster is called in the result when none of its instances is due."""
+    return NoTarget(entity=feed.name, cluster=cluster.name, instance_key=format_instant(nominal))
 
 
 def resolved(

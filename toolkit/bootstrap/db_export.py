@@ -9,11 +9,10 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.model import NoTarget
 from toolkit.actions.selection import NothingChosen
-from toolkit.actions.target_resolution import resolved
+from toolkit.actions.target_resolution import of_pair, resolved
 from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired, run_action
-from toolkit.bootstrap.db_import import ExchangeAdapters
+from toolkit.bootstrap.db_import import ExchangeAdapters, pairs_with
 from toolkit.bootstrap.ingested_data import data_access
 from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.replication import ReplicationOptions
@@ -60,6 +59,9 @@ DatabaseExportWired = Wired[DatabaseExportTarget, DatabaseExportItem, DatabaseEx
 SPARK_FOR_WRITING = ExchangeAdapters(database=partial(open_database, writes=True))
 
 
+exported_pairs = partial(pairs_with, lambda on: on.export)
+
+
 class NotExported(UnfitFeed):
     """A feed that cannot be exported to a database."""
 
@@ -76,27 +78,22 @@ def export_to_databases(
     _ = own.wanted
     with ExitStack() as stack:
         wire = partial(_wire, own, adapters, stack)
-        return run_action(options, clock, process, progress, wire, Area.EXPORT, affected=lambda context: context.pairs)
+        return run_action(options, clock, process, progress, wire, Area.EXPORT, affected=exported_pairs)
 
 
 def _wire(
     own: ReplicationOptions, adapters: ExchangeAdapters, stack: ExitStack, context: ActionContext
 ) -> DatabaseExportWired:
-    options = context.options
-    key = format_instant(options.nominal_time)
-    opened = adapters.opened(context, stack)
-    wiring = _Wiring(own=own, database=opened.database, context=context)
-    chosen = [
-        (NoTarget(entity=feed.name, cluster=cluster.name, instance_key=key), partial(wiring.targets, feed, cluster))
-        for feed, cluster in context.pairs
-        if options.selection.names or feed.cluster(cluster.name).export is not None
-    ]
-    if not chosen:
+    options, pairs = context.options, exported_pairs(context)
+    if not pairs:
         raise NothingChosen(wanted="an `export` of a feed", known=())
+    database, rows = adapters.opened(context, stack)
+    wiring = _Wiring(own=own, database=database, context=context)
+    chosen = [(of_pair(*pair, options.nominal_time), partial(wiring.targets, *pair)) for pair in pairs]
     targets: Targets[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail] = resolved(
         chosen, DatabaseExportDetail, refusal="not_exported", must_all_work=bool(options.selection.names)
     )
-    action = DatabaseExportAction(rows=opened.rows, outputs=context.use.outputs, counts_rows=options.dry_run)
+    action = DatabaseExportAction(rows=rows, outputs=context.use.outputs, counts_rows=options.dry_run)
     content: MessageContent[DatabaseExportTarget] = MessageContent.of_feed(
         "EXPORT", lambda target: target.uri(str(target.table))
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.catalog.port import Metastore
     from toolkit.clock import Clock
-    from toolkit.entities import Cluster, Feed
+    from toolkit.entities import Cluster, Feed, FeedCluster
     from toolkit.entities.datasource import Datasource
     from toolkit.exchange.import_targets import ImportResult
     from toolkit.exchange.rows import Rows
@@ -83,8 +83,10 @@ class ExchangeAdapters:
     database: Callable[[Datasource, Variables], Database] = open_database
     metastore: Callable[[Cluster, Callable[[], None] | None], Metastore] = metastore_of
 
-    def opened(self, context: ActionContext, stack: ExitStack) -> OpenedExchange:
-        """Return what opens datasources and rows at their first use in a run; the stack closes them."""
+    def opened(
+        self, context: ActionContext, stack: ExitStack
+    ) -> tuple[Callable[[str], Database], Callable[[str], Rows]]:
+        """Return what opens datasources and rows of clusters, by name, once in a run; the stack closes them."""
 
         @cache
         def database(name: str) -> Database:
@@ -95,20 +97,7 @@ class ExchangeAdapters:
         def rows(cluster: str) -> Rows:
             return stack.enter_context(closing(self.rows(context.repository.clusters[cluster])))
 
-        return OpenedExchange(database=database, rows=rows)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OpenedExchange:
-    """Databases and rows of one run, each opened once.
-
-    Attributes:
-        database: by the name of the datasource.
-        rows: by the name of the cluster.
-    """
-
-    database: Callable[[str], Database]
-    rows: Callable[[str], Rows]
+        return database, rows
 
 
 SPARK = ExchangeAdapters()
@@ -129,10 +118,13 @@ def import_rows(
         return run_action(options, clock, process, progress, wire, Area.IMPORT, affected=imported_pairs)
 
 
-def imported_pairs(context: ActionContext) -> list[tuple[Feed, Cluster]]:
-    """Return the chosen feeds that have an import; all that were named."""
+def pairs_with(has: Callable[[FeedCluster], object], context: ActionContext) -> list[tuple[Feed, Cluster]]:
+    """Return the chosen feeds that have an import, or an export; all that were named."""
     is_named = bool(context.options.selection.names)
-    return [pair for pair in context.pairs if is_named or pair[0].cluster(pair[1].name).import_ is not None]
+    return [pair for pair in context.pairs if is_named or has(pair[0].cluster(pair[1].name)) is not None]
+
+
+imported_pairs = partial(pairs_with, lambda on: on.import_)
 
 
 def _wire(
@@ -141,13 +133,13 @@ def _wire(
     options, marks = context.options, partial(_marks, context)
     request = ImportRequest(nominal=options.nominal_time, wanted=own.instances.wanted, marks=marks, is_whole=own.whole)
     targets = request.resolve(imported_pairs(context), must_all_work=bool(options.selection.names))
-    opened = adapters.opened(context, stack)
+    database, rows = adapters.opened(context, stack)
     action = ImportAction(
         nominal=options.nominal_time,
         marks=marks,
-        database=opened.database,
+        database=database,
         places=partial(_places, adapters),
-        rows=opened.rows,
+        rows=rows,
         address=address_of,
         shares_moments=own.inconsistent_splits,
         new_holds=NoNewHolds() if options.dry_run else context.holds,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from toolkit.actions.action import Batch, Recovery, RunContext, left_over
+from toolkit.actions.action import Action, Recovery, RunContext, left_over
 from toolkit.actions.model import Problem, TargetPlan
 from toolkit.actions.output_leases import SOURCE_BEING_WRITTEN, output_lease, resource_name, writer_of
 from toolkit.errors import FeedctlError
-from toolkit.exchange.export_batches import DropBatch, ExportBatch, ExportWork
+from toolkit.exchange.export_batches import ExportBatch
 from toolkit.exchange.export_plan import ExportColumns, stored_format
 from toolkit.exchange.export_targets import (
     DROP,
@@ -20,11 +20,10 @@ from toolkit.exchange.export_targets import (
     DatabaseExportItem,
     DatabaseExportPlan,
     DatabaseExportTarget,
-    ExportRefused,
-    no_rows,
 )
 from toolkit.exchange.import_targets import code_of
 from toolkit.exchange.instance_files import InputMissing
+from toolkit.exchange.rows import NotExchanged, no_rows
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.staging import RECORDS, Neighbours
 from toolkit.ledger.runs.leases import Wanted
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatabaseExportAction:
+class DatabaseExportAction(Action[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail]):
     """Exports instances to tables; see `Action`.
 
     Attributes:
@@ -95,7 +94,7 @@ class DatabaseExportAction:
         with database.transaction(read_only=True) as session:
             table, names = session.describe(target.table), beside.names(session)
             if fault := beside.fault(session, names):
-                raise ExportRefused(code="unfit_table", why=fault)
+                raise NotExchanged(code="unfit_table", why=fault)
             record = beside.record(session, target.key) if RECORDS in names else None
         drops = tuple(self._drops(target, names, work))
         detail = DatabaseExportDetail(inputs=files, needs_records=RECORDS not in names)
@@ -105,13 +104,13 @@ class DatabaseExportAction:
                 blank, items=drops, detail=replace(detail, record=record), notes=(_committed(target, record),)
             )
         if not files.parts and not target.export.allow_empty:
-            raise no_rows(target)
+            raise no_rows(target.entity, "export.allow_empty")
         staging = beside.beside(target.key.staging_name(work.run_name))
         columns = ExportColumns(target=target, table=table, dialect=beside.dialect, rows=self.rows(target.cluster))
         load, types = columns.load(files, staging)
         if target.twin:
             why = f"the instance {target.twin} has the same slice, and each would delete the rows of the other"
-            raise ExportRefused(code="shared_slice", why=f"{why}; let load.slice tell them apart")
+            raise NotExchanged(code="shared_slice", why=f"{why}; let load.slice tell them apart")
         items = (*drops, _export(target, files, digest))
         detail = replace(detail, columns=types, load=load, expected=self._expected(target, files))
         return replace(blank, items=items, detail=detail, notes=tuple(columns.notes(files)))
@@ -132,15 +131,6 @@ class DatabaseExportAction:
         for name in target.key.abandoned(names, open_now, work.run_name):
             yield DatabaseExportItem(kind=DROP, uri=target.uri(name), instance_key=target.instance_key, table=name)
 
-    def limit(self, plans: Sequence[DatabaseExportPlan], work: RunContext) -> tuple[Sequence[DatabaseExportPlan], None]:
-        """Return the plans: an export has no limit."""
-        del work
-        return plans, None
-
-    def target_limit(self, plan: DatabaseExportPlan, work: RunContext) -> None:
-        """Do nothing: an instance has no limit of its own."""
-        del plan, work
-
     def recover(self, plan: DatabaseExportPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Settle what dead runs began: the database itself tells whether an export was committed."""
         del work
@@ -150,14 +140,11 @@ class DatabaseExportAction:
         settled = [left_over(each, is_done=(each.kind, path_of(each.path)) not in planned) for each in open_items]
         return Recovery.of(settled, "items")
 
-    def batches(self, plan: DatabaseExportPlan, work: RunContext) -> Sequence[Batch[DatabaseExportItem]]:
+    def batches(self, plan: DatabaseExportPlan, work: RunContext) -> Sequence[ExportBatch]:
         """Return a batch that drops, if there is anything to drop, and one that exports."""
-        run = ExportWork(plan=plan, work=work, rows=self.rows(plan.target.cluster))
-        drops = sum(item.kind == DROP for item in plan.items)
-        found: list[Batch[DatabaseExportItem]] = [DropBatch(run=run, positions=range(drops))] if drops else []
-        if drops < len(plan.items):
-            found.append(ExportBatch(run=run, positions=range(drops, drops + 1)))
-        return found
+        rows, drops = self.rows(plan.target.cluster), sum(item.kind == DROP for item in plan.items)
+        kinds = (range(drops), range(drops, len(plan.items)))
+        return [ExportBatch(plan=plan, work=work, rows=rows, positions=each) for each in kinds if each]
 
 
 def _export(target: DatabaseExportTarget, files: InstanceFiles, digest: str) -> DatabaseExportItem:

@@ -9,8 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from toolkit.entities.vocabulary import LoadType
-from toolkit.exchange.export_targets import ExportRefused
-from toolkit.exchange.rows import NULL_TEXT, StoredFormat
+from toolkit.exchange.rows import NULL_TEXT, NotExchanged, StoredFormat
 from toolkit.jdbc.staging import StagedLoad
 from toolkit.jdbc.types import UnsupportedTypes, map_columns
 
@@ -44,7 +43,7 @@ class ExportColumns:
         """Return the merge, and the types of Spark of its columns.
 
         Raises:
-            ExportRefused: a column, a key or a slice does not fit.
+            NotExchanged: a column, a key or a slice does not fit.
             DatabaseError, RowsFailed: the files cannot be read.
         """
         names = self._names(files)
@@ -85,11 +84,11 @@ class ExportColumns:
         unknown = sorted(found - {each.name for each in self.table.columns})
         if unknown:
             why = f"the table {self.table.name} has no column {', '.join(map(repr, unknown))}, which the files have"
-            raise ExportRefused(code="unknown_column", why=f"{why}; add it to the table, in the same case")
+            raise NotExchanged(code="unknown_column", why=f"{why}; add it to the table, in the same case")
         missing = sorted(set(self.target.slice) - {each.name for each in self.table.columns})
         if missing:
             why = f"the table {self.table.name} has no column {', '.join(map(repr, missing))}, which load.slice names"
-            raise ExportRefused(code="unknown_column", why=f"{why}; correct the feed")
+            raise NotExchanged(code="unknown_column", why=f"{why}; correct the feed")
         if not found:  # an empty instance
             return frozenset(each.name for each in self.table.columns)
         constants = {name for part in files.parts for name in self.constants(part, {})}
@@ -99,15 +98,15 @@ class ExportColumns:
         missing = [each for each in key if each not in columns]
         if missing:
             why = f"the files have no column {', '.join(map(repr, missing))}, which identifies a row"
-            raise ExportRefused(code="no_key", why=f"{why}; correct update_key")
+            raise NotExchanged(code="no_key", why=f"{why}; correct update_key")
         if load is LoadType.REPLACE:
             return
         if not key:
             why = f"the table {self.table.name} has no primary key; name columns that identify a row in update_key"
-            raise ExportRefused(code="no_key", why=why)
+            raise NotExchanged(code="no_key", why=why)
         if load is LoadType.UPDATEONLY and not set(columns) - set(key):
             why = "all columns of the files identify a row, so that updateonly changes nothing; use allowinsert"
-            raise ExportRefused(code="nothing_to_update", why=why)
+            raise NotExchanged(code="nothing_to_update", why=why)
 
     def _type(self, column: TableColumn) -> str:
         """Return the type of Spark of a column; a text where Spark has no such type."""
@@ -120,7 +119,7 @@ class ExportColumns:
             else:
                 return found.spark
         why = f"the column {column.name} of type {column} cannot be written from files; remove it from the files"
-        raise ExportRefused(code="unsupported_type", why=why) from last
+        raise NotExchanged(code="unsupported_type", why=why) from last
 
 
 def stored_format(target: DatabaseExportTarget, part: FilesOfPart) -> StoredFormat:
@@ -133,7 +132,7 @@ def _value(name: str, spark: str, text: str) -> Value:  # noqa: PLR0911 - one fo
     """Return the value of a slice's text, so that the database compares values of the column's own type.
 
     Raises:
-        ExportRefused: the text is none of that type.
+        NotExchanged: the text is none of that type.
     """
     try:
         if spark in _INTEGERS:
@@ -154,4 +153,4 @@ def _value(name: str, spark: str, text: str) -> Value:  # noqa: PLR0911 - one fo
     except (ValueError, InvalidOperation):
         pass
     why = f"load.slice has the text {text!r} for the column {name}, which is no {spark}; correct the feed"
-    raise ExportRefused(code="bad_slice", why=why)
+    raise NotExchanged(code="bad_slice", why=why)

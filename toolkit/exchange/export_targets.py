@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
-from toolkit.errors import Failed
 from toolkit.jdbc.staging import ExportKey
 
 if TYPE_CHECKING:
@@ -23,19 +22,6 @@ if TYPE_CHECKING:
 NAME = "db_export"
 EXPORT, DROP = "export", "drop"
 """Kinds of items: the merge of an instance, and the removal of a dead run's staging table."""
-
-
-class ExportRefused(Failed):
-    """An instance that is not exported; nothing of the table was changed.
-
-    Args:
-        code: stable.
-        why: with what to do.
-    """
-
-    def __init__(self, *, code: str, why: str) -> None:
-        self.code, self.why = code, why
-        super().__init__(why)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +128,3 @@ class DatabaseExportDetail:
 
 DatabaseExportPlan: TypeAlias = "TargetPlan[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail]"
 DatabaseExportResult: TypeAlias = "ActionResult[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail]"
-
-
-def no_rows(target: DatabaseExportTarget) -> ExportRefused:
-    """Return the error of an instance without rows."""
-    why = f"{target.entity} {target.instance_key} has no rows; set export.allow_empty: true if that is right"
-    return ExportRefused(code="no_rows", why=why)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import (
+    Action,
     Recovery,
     RunContext,
     left_over,
@@ -30,23 +31,24 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.errors import InvalidInput
 from toolkit.exchange.import_batch import ImportBatch
 from toolkit.exchange.import_planner import RowImportPlanner
-from toolkit.exchange.import_targets import DATABASE_ERRORS, NAME, ImportDetail, ImportFailed, code_of
+from toolkit.exchange.import_targets import DATABASE_ERRORS, NAME, ImportDetail, ImportItem, ImportTarget, code_of
+from toolkit.exchange.rows import NotExchanged
 from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from toolkit.exchange.import_place import ImportPlaces
-    from toolkit.exchange.import_targets import ImportMarks, ImportPlan, ImportTarget
+    from toolkit.exchange.import_targets import ImportMarks, ImportPlan
     from toolkit.exchange.rows import Rows
     from toolkit.jdbc.port import Database
     from toolkit.ledger.runs.items import Item
 
-_FAILURES = (*DATABASE_ERRORS, ImportFailed, StorageError, CatalogError, InvalidInput)
+_FAILURES = (*DATABASE_ERRORS, NotExchanged, StorageError, CatalogError, InvalidInput)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportAction:
+class ImportAction(Action[ImportTarget, ImportItem, ImportDetail]):
     """Imports instances; see `Action`.
 
     Attributes:
@@ -117,15 +119,6 @@ class ImportAction:
         if target.table is not None:
             why = why or eviction_of_partition(target.table, target.partition, evictions)
         return replace(plan, items=(), waiting=Problem(code=EVICTION_UNDER_WAY, message=why)) if why else plan
-
-    def limit(self, plans: Sequence[ImportPlan], work: RunContext) -> tuple[Sequence[ImportPlan], None]:
-        """Return the plans: each instance has a turn of its own, so that they share no limit."""
-        del work
-        return plans, None
-
-    def target_limit(self, plan: ImportPlan, work: RunContext) -> None:
-        """Do nothing: an instance has no limit of its own."""
-        del plan, work
 
     def recover(self, plan: ImportPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Undo what a killed run began: an instance that it did not record is imported again."""

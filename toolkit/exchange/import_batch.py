@@ -21,10 +21,19 @@ from toolkit.availability.hidden import is_hidden
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities.vocabulary import ImportVerification
 from toolkit.errors import InvalidInput, StopRequested
-from toolkit.exchange.import_planner import PREVIOUS_MISSING, SCHEMA_CHANGED, no_rows
-from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportFailed, ImportRecord, code_of
+from toolkit.exchange.import_planner import PREVIOUS_MISSING, SCHEMA_CHANGED
+from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportRecord, code_of
 from toolkit.exchange.instance_files import spark_uri
-from toolkit.exchange.rows import NULL_TEXT, MergeRequest, ReadRequest, RowsFailed, StoredFormat, WrittenRows
+from toolkit.exchange.rows import (
+    NULL_TEXT,
+    MergeRequest,
+    NotExchanged,
+    ReadRequest,
+    RowsFailed,
+    StoredFormat,
+    WrittenRows,
+    no_rows,
+)
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.types import map_columns
 from toolkit.ledger import exchange_marks
@@ -105,7 +114,7 @@ class ImportBatch:
         if refusal is not None:
             return Applied(results=(refusal.of(self._item),))
         began = time.monotonic()
-        found = attempted(self.work, self._imported, failures=(ImportFailed, StorageError, CatalogError, QualityFailed))
+        found = attempted(self.work, self._imported, failures=(NotExchanged, StorageError, CatalogError, QualityFailed))
         advance(1)
         if isinstance(found, FailedAttempt):
             is_unknown = found.code in UNKNOWN
@@ -146,7 +155,7 @@ class ImportBatch:
         """Read, verify and publish the instance.
 
         Raises:
-            ImportFailed, StorageError, CatalogError, QualityFailed: it failed; readers see what they saw before.
+            NotExchanged, StorageError, CatalogError, QualityFailed: it failed; readers see what they saw before.
             StopRequested: the run was stopped, or called off, before anything was visible.
         """
         notes: tuple[str, ...] = ()
@@ -197,12 +206,12 @@ class ImportBatch:
                 written = self._written(snapshot)
                 name = snapshot.id
         except (*DATABASE_ERRORS, RowsFailed, InvalidInput) as error:
-            raise ImportFailed(code=code_of(error), why=str(error)) from error
+            raise NotExchanged(code=code_of(error), why=str(error)) from error
         if item.previous is None and expected is not None and written.rows != expected:
             why = f"{written.rows} rows were written, and the snapshot has {expected}"
-            raise ImportFailed(code=ROWS_DIFFER, why=f"{why}; run it again")
+            raise NotExchanged(code=ROWS_DIFFER, why=f"{why}; run it again")
         if written.rows == 0 and not self.plan.target.settings.allow_empty:
-            raise no_rows(str(item.rows.table))
+            raise no_rows(str(item.rows.table), "allow_empty")
         self.plan.detail.counters.update(COPY=written.files)
         return ImportRecord(
             columns=item.columns,
@@ -226,7 +235,7 @@ class ImportBatch:
         kind = dialect(self.database.access.type)
         mapped = map_columns(kind, str(described.name), chosen, settings.columns)
         if {each.name: each.spark for each in mapped} != dict(item.columns):
-            raise ImportFailed(
+            raise NotExchanged(
                 code=SCHEMA_CHANGED, why=f"the table {described.name} changed since the plan; run it again"
             )
         is_compared = settings.verify is ImportVerification.COUNT and snapshot.init_statement is not None
@@ -236,7 +245,7 @@ class ImportBatch:
         changed = [f"{name} in {count} rows" for name, count in zip(item.checks, counts, strict=True) if count]
         if changed:
             why = f"values of {described.name} cannot be kept exactly: {', '.join(changed)}; give these columns a type"
-            raise ImportFailed(code=VALUES_CHANGE, why=f'{why} by columns, for example "string", or exclude them')
+            raise NotExchanged(code=VALUES_CHANGE, why=f'{why} by columns, for example "string", or exclude them')
         return expected if is_compared else None
 
     def _written(self, snapshot: DatabaseSnapshot) -> WrittenRows:
@@ -265,7 +274,7 @@ class ImportBatch:
         written = self.rows.merge(merged)
         if self._tree(item.previous) != before:
             why = f"the instance at {item.previous}, which was merged, changed meanwhile; run it again"
-            raise ImportFailed(code=ROWS_DIFFER, why=why)
+            raise NotExchanged(code=ROWS_DIFFER, why=why)
         return written
 
     def _selects(self, snapshot: DatabaseSnapshot) -> tuple[str, ...]:
@@ -276,16 +285,16 @@ class ImportBatch:
         """Return the files of the instance that new rows are merged with.
 
         Raises:
-            ImportFailed: it went since the plan, so that rows which did not change would be lost; or it would be read
+            NotExchanged: it went since the plan, so that rows which did not change would be lost; or it would be read
                 as what it was not written as.
         """
         found, record = self._tree(place), ImportRecord.read(self.work.stores(place), place)
         if record is None or (record.rows and not found):
             why = f"the instance at {place}, with which new rows are merged, went meanwhile; import all rows by --whole"
-            raise ImportFailed(code=PREVIOUS_MISSING, why=why)
+            raise NotExchanged(code=PREVIOUS_MISSING, why=why)
         if record.form not in {"", str(self._stored)}:
             why = f"the instance at {place}, with which new rows are merged, is {record.form}, and the feed is now"
-            raise ImportFailed(code=SCHEMA_CHANGED, why=f"{why} {self._stored}; import all rows by --whole")
+            raise NotExchanged(code=SCHEMA_CHANGED, why=f"{why} {self._stored}; import all rows by --whole")
         return found
 
     def _tree(self, place: CanonicalPath) -> Tree:

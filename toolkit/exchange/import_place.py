@@ -12,7 +12,8 @@ from toolkit.catalog.model import Partition, TableName
 from toolkit.catalog.partition_name import joined_name
 from toolkit.entities import LocationType
 from toolkit.entities.vocabulary import DataFormat
-from toolkit.exchange.import_targets import ImportFailed, ImportPlace
+from toolkit.exchange.import_targets import ImportPlace
+from toolkit.exchange.rows import NotExchanged
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.transfer.trees import below
 
@@ -47,7 +48,7 @@ class ImportPlaces:
         """Return the place of an instance, which need not exist.
 
         Raises:
-            ImportFailed: the table is of a kind that no import writes.
+            NotExchanged: the table is of a kind that no import writes.
             CatalogError: the metastore refuses, or does not answer.
             ElError: a template has a variable without a value.
         """
@@ -119,5 +120,5 @@ def _format_of(table: Table) -> DataFormat:
     return found
 
 
-def _unfit(name: TableName, why: str) -> ImportFailed:
-    return ImportFailed(code=UNFIT_TABLE, why=f"the table {name} cannot be written by an import: {why}")
+def _unfit(name: TableName, why: str) -> NotExchanged:
+    return NotExchanged(code=UNFIT_TABLE, why=f"the table {name} cannot be written by an import: {why}")

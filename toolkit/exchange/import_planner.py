@@ -12,7 +12,8 @@ from toolkit.availability import is_there
 from toolkit.el import parse_instant
 from toolkit.entities.vocabulary import SchemaChangePolicy
 from toolkit.exchange.import_range import DeltaRange, delta_range
-from toolkit.exchange.import_targets import ImportDetail, ImportFailed, ImportItem, ImportRecord
+from toolkit.exchange.import_targets import ImportDetail, ImportItem, ImportRecord
+from toolkit.exchange.rows import NotExchanged, no_rows
 from toolkit.jdbc.dialect import dialect, parse_table_name
 from toolkit.jdbc.port import RowQuery
 from toolkit.jdbc.types import MappedColumn, map_columns
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from toolkit.jdbc.port import Database, DatabaseSnapshot, TableColumn, TableDescription
     from toolkit.storage import FileSystem
 
-UNKNOWN_COLUMN, SCHEMA_CHANGED, NO_ROWS = "unknown_column", "schema_changed", "no_rows"
+UNKNOWN_COLUMN, SCHEMA_CHANGED = "unknown_column", "schema_changed"
 UNFIT_STORE = "unfit_store"
 NOT_IMPORTED_HERE, PREVIOUS_MISSING, IN_LATER = "made_by_others", "previous_missing", "in_later_instance"
 """Codes of instances that are not imported, and why."""
@@ -56,7 +57,7 @@ class RowImportPlanner:
         """Return the plan.
 
         Raises:
-            ImportFailed: it cannot be imported.
+            NotExchanged: it cannot be imported.
             DatabaseError, DatabaseUnreachable, DatabaseTimeout: the database refuses, or does not answer.
             InvalidInput: a column cannot be kept exactly.
             StorageError, CatalogError: its place cannot be looked at.
@@ -102,14 +103,14 @@ class RowImportPlanner:
         is_shown_late = has_flag if place.table is None else not place.is_registered
         if not system.capabilities.atomic_rename and not is_shown_late:
             why = f"readers of {place.unit} would see half of it, since its store renames nothing at once; "
-            raise ImportFailed(
+            raise NotExchanged(
                 code=UNFIT_STORE, why=f"{why}give a path feed an availability_flag, or drop the partition"
             )
         if not is_there(system, place.unit):
             return False
         if not self.target.is_named and ImportRecord.read(system, place.unit) is None:
             why = f"{place.unit} is there, and no import made it; remove it, or replace it by --start"
-            raise ImportFailed(code=NOT_IMPORTED_HERE, why=why)
+            raise NotExchanged(code=NOT_IMPORTED_HERE, why=why)
         return True
 
     def _previous(self) -> CanonicalPath | None:
@@ -124,7 +125,7 @@ class RowImportPlanner:
         found = self.place(parse_instant(before.instance_key)).unit
         if target.follows is None and ImportRecord.read(self.stores(found), found) is None:
             why = f"the instance {before.instance_key}, with which new rows are merged, is not at {found}; "
-            raise ImportFailed(code=PREVIOUS_MISSING, why=f"{why}import all rows by --whole")
+            raise NotExchanged(code=PREVIOUS_MISSING, why=f"{why}import all rows by --whole")
         return found
 
     def _range(self, described: TableDescription, snapshot: DatabaseSnapshot, notes: list[str]) -> DeltaRange:
@@ -141,7 +142,7 @@ class RowImportPlanner:
         above = RowQuery(table=described.name, columns=(name,), ranges=found.ranges)
         bounds = snapshot.bounds(above, name)
         if bounds is None and not self.target.settings.allow_empty:
-            raise no_rows(str(described.name))
+            raise no_rows(str(described.name), "allow_empty")
         everything = snapshot.bounds(replace(above, ranges=()), name) if bounds is None and found.low else None
         if everything is not None and Decimal(str(everything[1])) < Decimal(found.low or 0):
             notes.append(
@@ -169,11 +170,11 @@ class RowImportPlanner:
             if (not fields.includes or each.name in needed) and each.name not in fields.excludes
         ]
         if source.extract.is_merge and delta is not None and delta in fields.excludes:
-            raise ImportFailed(
+            raise NotExchanged(
                 code=UNKNOWN_COLUMN, why=f"{delta} tells which row is newer, so that it cannot be left out"
             )
         if not chosen:
-            raise ImportFailed(code=UNKNOWN_COLUMN, why=f"the table {described.name} has no column that is imported")
+            raise NotExchanged(code=UNKNOWN_COLUMN, why=f"the table {described.name} has no column that is imported")
         mapped = self._mapped(described, chosen)
         known = self._known(place, previous)
         return mapped if known is None else self._compared(mapped, known, place, previous, notes)
@@ -221,10 +222,10 @@ class RowImportPlanner:
                 if previous is None
                 else "use --whole"
             )
-            raise ImportFailed(code=SCHEMA_CHANGED, why=f"{why}{way}")
+            raise NotExchanged(code=SCHEMA_CHANGED, why=f"{why}{way}")
         if new and (rule is SchemaChangePolicy.FAIL or (in_table and rule is SchemaChangePolicy.ADD)):
             way = "add them to the table" if in_table else "take them by schema_change: add"
-            raise ImportFailed(
+            raise NotExchanged(
                 code=SCHEMA_CHANGED, why=f"{', '.join(new)} are not in {where}; {way}, or write schema_change: ignore"
             )
         notes += [f"{', '.join(other)} differ from {where}"] if other else []
@@ -249,14 +250,9 @@ class RowImportPlanner:
         found = snapshot.splits(rows, column, parts)
         return found if len(found) > 1 else ()
 
-    def _unknown(self, names: Collection[str]) -> ImportFailed:
+    def _unknown(self, names: Collection[str]) -> NotExchanged:
         table = self.target.settings.source.table_name
-        return ImportFailed(code=UNKNOWN_COLUMN, why=f"the table {table} has no column {', '.join(names)}")
-
-
-def no_rows(table: str) -> ImportFailed:
-    """Return the error of an instance without rows."""
-    return ImportFailed(code=NO_ROWS, why=f"{table} has no rows for this instance; is that right, allow_empty: true")
+        return NotExchanged(code=UNKNOWN_COLUMN, why=f"the table {table} has no column {', '.join(names)}")
 
 
 def _in_table(name: str, in_table: bool) -> str:  # noqa: FBT001 - two words would say the same

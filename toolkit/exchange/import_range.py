@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from toolkit.el import format_instant, load_zone, parse_instant, shift, to_local
-from toolkit.exchange.import_targets import ImportFailed
+from toolkit.exchange.rows import NotExchanged
 from toolkit.jdbc.port import Value, ValueRange
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def delta_range(target: ImportTarget, marks: ImportMarks, kind: str, column: str
         column: its name.
 
     Raises:
-        ImportFailed: the column tells no rows of an instance.
+        NotExchanged: the column tells no rows of an instance.
     """
     if kind.startswith(_NUMBERS):
         return _number_range(target, marks, column)
@@ -98,10 +98,10 @@ def _local(instant: datetime, kind: str, target: ImportTarget, column: str) -> V
         return local
     if kind != "date":
         why = f"{column} is {kind}, and tells no new rows; use a column of dates, times or growing numbers"
-        raise ImportFailed(code=BAD_DELTA, why=why)
+        raise NotExchanged(code=BAD_DELTA, why=why)
     if local != datetime.combine(local, datetime.min.time()):
         why = f"{column} is a date, and instances do not begin at midnight in {target.feed.timezone}; use a time"
-        raise ImportFailed(code=BAD_DELTA, why=why)
+        raise NotExchanged(code=BAD_DELTA, why=why)
     return local.date()
 
 
@@ -117,7 +117,7 @@ def _local_begin(instant: datetime, zone: ZoneInfo) -> datetime:
 def _number_range(target: ImportTarget, marks: ImportMarks, column: str) -> DeltaRange:
     own, before, newest = marks.own, marks.before, marks.newest
     if target.settings.source.extract.delta_lag is not None:
-        raise ImportFailed(code=BAD_DELTA, why=f"{column} is a number, and delta_lag goes with times; remove delta_lag")
+        raise NotExchanged(code=BAD_DELTA, why=f"{column} is a number, and delta_lag goes with times; remove delta_lag")
     found = DeltaRange(column=column, is_open=own is None)
     if own is None and newest is not None and newest.instance_key > target.instance_key:
         return replace(found, is_skipped=True)
@@ -144,12 +144,12 @@ def _number(mark: str | None) -> Decimal | None:
     """Return the number of a mark.
 
     Raises:
-        ImportFailed: somebody else wrote it.
+        NotExchanged: somebody else wrote it.
     """
     try:
         found = None if mark is None else Decimal(mark)
     except InvalidOperation:
         found = Decimal("NaN")
     if found is not None and not (found.is_finite() and abs(found.adjusted()) < _MOST_DIGITS):
-        raise ImportFailed(code=BAD_DELTA, why=f"the ledger has {mark!r} as a mark, which is no number of a column")
+        raise NotExchanged(code=BAD_DELTA, why=f"the ledger has {mark!r} as a mark, which is no number of a column")
     return found

@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolkit.actions.model import NoTarget, Problem
+from toolkit.actions.model import Problem
 from toolkit.actions.slots import Slot
-from toolkit.actions.target_resolution import resolved
+from toolkit.actions.target_resolution import of_pair, resolved
 from toolkit.actions.validation import FeedValidation
 from toolkit.catalog.model import TableName
-from toolkit.el import format_instant, parse_instant, shift
+from toolkit.el import parse_instant, shift
 from toolkit.entities.errors import UnfitFeed
 from toolkit.entities.vocabulary import ExtractType
 from toolkit.errors import NotImplementedYet
@@ -58,11 +58,7 @@ class ImportRequest:
 
     def resolve(self, pairs: Iterable[tuple[Feed, Cluster]], *, must_all_work: bool) -> ImportTargets:
         """Return the instances of all feeds, each on its cluster; arguments and errors as of `resolved`."""
-        key = format_instant(self.nominal)
-        chosen = [
-            (NoTarget(entity=feed.name, cluster=on.name, instance_key=key), partial(self._targets, feed, on))
-            for feed, on in pairs
-        ]
+        chosen = [(of_pair(*pair, self.nominal), partial(self._targets, *pair)) for pair in pairs]
         return resolved(chosen, ImportDetail, refusal="not_imported", must_all_work=must_all_work)
 
     def _targets(self, feed: Feed, cluster: Cluster) -> Iterator[ImportTarget]:

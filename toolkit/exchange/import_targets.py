@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from toolkit.actions.model import TargetPlan
 from toolkit.actions.result import ActionResult
 from toolkit.el import format_instant
-from toolkit.errors import Failed, FeedctlError
+from toolkit.errors import FeedctlError
 from toolkit.foreign_json import MOST_BYTES, parse_json
 from toolkit.jdbc.errors import DatabaseError, DatabaseTimeout, DatabaseUnreachable
 from toolkit.ledger.exchange_marks import ImportSubject
@@ -34,19 +34,6 @@ RECORD_FILE = "_feedctl_import.json"
 """File in an instance that says what was imported; readers of data leave out names that begin with ``_``."""
 _TOO_MANY = 1 << 63
 DATABASE_ERRORS = (DatabaseError, DatabaseUnreachable, DatabaseTimeout)
-
-
-class ImportFailed(Failed):
-    """An import that cannot be done, or was not what was expected; nothing of it is visible.
-
-    Args:
-        code: stable.
-        why: what was found, and what to do.
-    """
-
-    def __init__(self, *, code: str, why: str) -> None:
-        self.code = code
-        super().__init__(why)
 
 
 @dataclass(frozen=True, kw_only=True)

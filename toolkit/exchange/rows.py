@@ -17,6 +17,26 @@ NULL_TEXT = r"\N"
 """Text of a null in CSV, where the entity names none."""
 
 
+class NotExchanged(Failed):
+    """An instance that is not imported or exported; readers of it and of the table see what they saw before.
+
+    Args:
+        code: stable.
+        why: what was found, and what to do.
+    """
+
+    def __init__(self, *, code: str, why: str) -> None:
+        self.code = code
+        super().__init__(why)
+
+
+def no_rows(what: str, setting: str) -> NotExchanged:
+    """Return the error of an instance without rows."""
+    return NotExchanged(
+        code="no_rows", why=f"{what} has no rows for this instance; set {setting}: true if that is right"
+    )
+
+
 class RowsFailed(Failed):
     """Files could not be read or written, or a value cannot be kept; `detail` names the column, and no value."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from math import ceil
 
@@ -114,19 +114,17 @@ class _JdbcSession(Session):
 
 
 def _opened_snapshot(dialect: Dialect, connection: JdbcConnection) -> _JdbcSnapshot:
-    """Take the snapshot with the first statement, which fixes what is seen."""
+    """Take the snapshot; where it has no name, the first statement fixes what is seen."""
     if dialect.type is DatasourceType.POSTGRES:
-        statement = "SELECT pg_export_snapshot(), CAST(now() AT TIME ZONE 'UTC' AS timestamp)"
-        name, at = connection.query(statement, seconds=CALL_SECONDS)[0]
+        ((name,),) = connection.query("SELECT pg_export_snapshot()", seconds=CALL_SECONDS)
         init = (
             "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; "
             f"SET TRANSACTION SNAPSHOT {dialect.literal(str(name))}"
         )
-        return _JdbcSnapshot(dialect, connection, str(name), _utc(at), init)
+        return _JdbcSnapshot(dialect, connection, str(name), init)
     if dialect.type is DatasourceType.MYSQL:
         connection.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", seconds=CALL_SECONDS)
-    (at,) = connection.query("SELECT CURRENT_TIMESTAMP", seconds=CALL_SECONDS)[0]
-    return _JdbcSnapshot(dialect, connection, None, _utc(at), None)
+    return _JdbcSnapshot(dialect, connection, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,6 @@ class _JdbcSnapshot(DatabaseSnapshot):
     dialect: Dialect
     connection: JdbcConnection
     id: str | None
-    at: datetime
     init_statement: str | None
 
     @override
@@ -219,12 +216,6 @@ def _uniform(low: Value, high: Value, parts: int) -> Sequence[Value]:
         numbers = {ceil(Decimal(low) + distance * part / parts) for part in range(1, parts)}
         return sorted(each for each in numbers if low < each <= high)
     return ()
-
-
-def _utc(at: Value) -> datetime:
-    if not isinstance(at, datetime):
-        return datetime.min.replace(tzinfo=UTC)
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 _STANDARD_SERVER = "SELECT 'database', '', CURRENT_USER, ''"

@@ -19,7 +19,7 @@ _TYPE = re.compile(r"(?P<name>[^(]+?) ?\((?P<size>\d+)(?:,(?P<scale>-?\d+))?\)(?
 
 _POSTGRES_COLUMNS = """
 SELECT a.attname, CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, t.typtypmod) WHEN 'e' THEN 'enum'
-  ELSE format_type(a.atttypid, a.atttypmod) END, a.attnotnull
+  ELSE format_type(a.atttypid, a.atttypmod) END
 FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attrelid = to_regclass(CAST(? AS text)) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"""
 _POSTGRES_KEYS = """
@@ -30,8 +30,8 @@ WHERE i.indrelid = to_regclass(CAST(? AS text)) AND i.indisunique AND i.indisval
   AND i.indpred IS NULL AND i.indexprs IS NULL AND k.position <= i.indnkeyatts
 ORDER BY i.indisprimary DESC, i.indexrelid, k.position"""
 _MYSQL_COLUMNS = """
-SELECT column_name, data_type, column_type, COALESCE(character_maximum_length, numeric_precision, datetime_precision),
-  numeric_scale, is_nullable
+SELECT column_name, data_type, COALESCE(character_maximum_length, numeric_precision, datetime_precision),
+  numeric_scale, column_type
 FROM information_schema.columns WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?
 ORDER BY ordinal_position"""
 _MYSQL_KEYS = """
@@ -39,7 +39,7 @@ SELECT index_name, column_name, index_name = 'PRIMARY', sub_part FROM informatio
 WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ? AND non_unique = 0
 ORDER BY index_name = 'PRIMARY' DESC, index_name, seq_in_index"""
 _STANDARD_COLUMNS = """
-SELECT column_name, data_type, COALESCE(character_maximum_length, numeric_precision), numeric_scale, is_nullable
+SELECT column_name, data_type, COALESCE(character_maximum_length, numeric_precision), numeric_scale
 FROM information_schema.columns WHERE table_name = ?{schema} ORDER BY ordinal_position"""
 
 
@@ -63,27 +63,14 @@ _Found: TypeAlias = tuple[tuple[TableColumn, ...], dict[str, tuple[str, ...]]]
 
 def _postgres(dialect: Dialect, query: Query, name: RelationName) -> _Found:
     table = dialect.table(name)
-    columns = tuple(
-        _column(str(column), str(text), nullable=str(required) == "f")
-        for column, text, required in query(_POSTGRES_COLUMNS, table)
-    )
+    columns = tuple(_column(str(column), str(text)) for column, text in query(_POSTGRES_COLUMNS, table))
     found = query(_POSTGRES_KEYS, table)
     return columns, _keys((str(index), str(column), primary == "t") for index, column, primary in found)
 
 
 def _mysql(_: Dialect, query: Query, name: RelationName) -> _Found:
     place: tuple[Value, ...] = (name.parts[-2] if len(name.parts) > 1 else None, name.parts[-1])
-    columns = tuple(
-        TableColumn(
-            name=str(column),
-            type=str(kind).lower(),
-            size=None if size is None else int(str(size)),
-            scale=None if scale is None else int(str(scale)),
-            unsigned="unsigned" in str(full).lower(),
-            nullable=str(nullable) == "YES",
-        )
-        for column, kind, full, size, scale, nullable in query(_MYSQL_COLUMNS, *place)
-    )
+    columns = tuple(_typed(*each) for each in query(_MYSQL_COLUMNS, *place))
     found = query(_MYSQL_KEYS, *place)
     partial = {index for index, _, _, part in found if part is not None}
     return columns, _keys(
@@ -94,17 +81,17 @@ def _mysql(_: Dialect, query: Query, name: RelationName) -> _Found:
 def _standard(_: Dialect, query: Query, name: RelationName) -> _Found:
     schema = " AND table_schema = ?" if len(name.parts) > 1 else ""
     found = query(_STANDARD_COLUMNS.format(schema=schema), *reversed(name.parts[-2:]))
-    columns = tuple(
-        TableColumn(
-            name=str(column),
-            type=str(kind).lower(),
-            size=None if size is None else int(str(size)),
-            scale=None if scale is None else int(str(scale)),
-            nullable=str(nullable) == "YES",
-        )
-        for column, kind, size, scale, nullable in found
+    return tuple(_typed(*each) for each in found), {}
+
+
+def _typed(name: Value, kind: Value, size: Value, scale: Value, full: Value = "") -> TableColumn:
+    return TableColumn(
+        name=str(name),
+        type=str(kind).lower(),
+        size=None if size is None else int(str(size)),
+        scale=None if scale is None else int(str(scale)),
+        unsigned="unsigned" in str(full).lower(),
     )
-    return columns, {}
 
 
 _READERS: Mapping[DatasourceType, Callable[[Dialect, Query, RelationName], _Found]] = {
@@ -113,13 +100,11 @@ _READERS: Mapping[DatasourceType, Callable[[Dialect, Query, RelationName], _Foun
 }
 
 
-def _column(name: str, text: str, *, nullable: bool) -> TableColumn:
+def _column(name: str, text: str) -> TableColumn:
     found = _TYPE.fullmatch(text)
     if found is None:
-        return TableColumn(name=name, type=text, nullable=nullable)
-    scale = None if found["scale"] is None else int(found["scale"])
-    kind = f"{found['name']}{found['rest']}"
-    return TableColumn(name=name, type=kind, size=int(found["size"]), scale=scale, nullable=nullable)
+        return TableColumn(name=name, type=text)
+    return _typed(name, f"{found['name']}{found['rest']}", found["size"], found["scale"])
 
 
 def _keys(rows: Iterable[tuple[str, str, bool]]) -> dict[str, tuple[str, ...]]:

@@ -93,7 +93,6 @@ class TableColumn:
     size: int | None = None
     scale: int | None = None
     unsigned: bool = False
-    nullable: bool = True
 
     def __str__(self) -> str:
         inner = ",".join(str(each) for each in (self.size, self.scale) if each is not None)
@@ -153,15 +152,11 @@ class DatabaseSnapshot(Protocol):
 
     Attributes:
         id: the database's name of the snapshot, by which other sessions share it; None: they cannot.
-        at: the server's time when it was taken.
         init_statement: what another session executes first to see this snapshot; None: others see a later state.
     """
 
     @property
     def id(self) -> str | None: ...  # noqa: D102 - see the class
-
-    @property
-    def at(self) -> datetime: ...  # noqa: D102
 
     @property
     def init_statement(self) -> str | None: ...  # noqa: D102

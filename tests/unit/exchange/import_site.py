@@ -7,7 +7,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,7 @@ class MemoryDatabase:
 
     columns: list[TableColumn] = field(
         default_factory=lambda: [
-            TableColumn(name="id", type="integer", nullable=False),
+            TableColumn(name="id", type="integer"),
             TableColumn(name="note", type="text"),
             TableColumn(name="at", type="timestamp with time zone"),
         ]
@@ -73,7 +72,6 @@ class MemoryDatabase:
     failure: FeedctlError | None = None
     is_shared: bool = True
     touched: Callable[[], None] = lambda: None
-    at: datetime = datetime(2026, 3, 3, tzinfo=UTC)
     opened: int = 0
     queries: dict[str, RowQuery] = field(default_factory=dict)
 
