@@ -14,7 +14,7 @@ from tests.contract.database.conftest import database_of
 from tests.databases.datasources import PASSWORD, MariaDbData, PostgresData
 from tests.integration.round_trips import STAGING, RoundTrip
 from toolkit.entities.vocabulary import DataFormat
-from toolkit.exchange.rows import MergeRequest, RowsFailed, StageRequest, StoredFormat, WrittenRows
+from toolkit.exchange.rows import Merge, RowsFailed, StageRequest, StoredFormat, WrittenRows
 from toolkit.exchange.spark_rows import SparkRows
 from toolkit.jdbc.errors import (
     ConstraintViolated,
@@ -129,9 +129,8 @@ def _table(data: PostgresData, rows: str) -> None:
 
 def _merge(trip: RoundTrip, previous: tuple[str, ...]) -> WrittenRows:
     with database_of(trip.data, trip.gateway).snapshot() as snapshot:
-        read = trip.request(snapshot)
-        fields = {each.name: getattr(read, each.name) for each in dataclasses.fields(read)}
-        return trip.rows.merge(MergeRequest(**fields, previous=previous, key=("id",), order="at"))
+        merge = Merge(previous=previous, key=("id",), order="at")
+        return trip.rows.read(dataclasses.replace(trip.request(snapshot), merge=merge))
 
 
 @pytest.mark.extended

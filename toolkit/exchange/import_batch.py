@@ -26,7 +26,7 @@ from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, Import
 from toolkit.exchange.instance_files import spark_uri
 from toolkit.exchange.rows import (
     NULL_TEXT,
-    MergeRequest,
+    Merge,
     NotExchanged,
     ReadRequest,
     RowsFailed,
@@ -250,29 +250,25 @@ class ImportBatch:
 
     def _written(self, snapshot: DatabaseSnapshot) -> WrittenRows:
         item, settings = self._item, self.plan.target.settings
-        request = ReadRequest(
-            access=self.database.access,
-            init_statement=snapshot.init_statement,
-            selects=self._selects(snapshot),
-            columns=item.columns,
-            fetch_size=settings.fetched_rows,
-            stored=self._stored,
-            target=spark_uri(self._unit.place),
+        extract, merge, before = settings.source.extract, None, self._previous_files()
+        if item.previous is not None:
+            assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
+            previous = tuple(spark_uri(below(item.previous, name)) for name in sorted(before))
+            parts = max(1, settings.connections)
+            merge = Merge(previous=previous, key=extract.merge_key, order=extract.delta_column, parts=parts)
+        written = self.rows.read(
+            ReadRequest(
+                access=self.database.access,
+                init_statement=snapshot.init_statement,
+                selects=self._selects(snapshot),
+                columns=item.columns,
+                fetch_size=settings.fetched_rows,
+                stored=self._stored,
+                target=spark_uri(self._unit.place),
+                merge=merge,
+            )
         )
-        if item.previous is None:
-            return self.rows.read(request)
-        extract = settings.source.extract
-        assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
-        before = self._previous_files(item.previous)
-        merged = MergeRequest(
-            **{name: getattr(request, name) for name in ReadRequest.__dataclass_fields__},
-            previous=tuple(spark_uri(below(item.previous, name)) for name in sorted(before)),
-            key=extract.merge_key,
-            order=extract.delta_column,
-            parts=max(1, settings.connections),
-        )
-        written = self.rows.merge(merged)
-        if self._tree(item.previous) != before:
+        if item.previous is not None and self._tree(item.previous) != before:
             why = f"the instance at {item.previous}, which was merged, changed meanwhile; run it again"
             raise NotExchanged(code=ROWS_DIFFER, why=why)
         return written
@@ -281,13 +277,16 @@ class ImportBatch:
         text, word = snapshot.select_text(self._item.rows), "AND" if self._item.rows.ranges else "WHERE"
         return tuple(f"{text} {word} {each}" for each in self.plan.detail.splits) or (text,)
 
-    def _previous_files(self, place: CanonicalPath) -> Tree:
-        """Return the files of the instance that new rows are merged with.
+    def _previous_files(self) -> Tree:
+        """Return the files of the instance that new rows are merged with, if they are.
 
         Raises:
             NotExchanged: it went since the plan, so that rows which did not change would be lost; or it would be read
                 as what it was not written as.
         """
+        place = self._item.previous
+        if place is None:
+            return {}
         found, record = self._tree(place), ImportRecord.read(self.work.stores(place), place)
         if record is None or (record.rows and not found):
             why = f"the instance at {place}, with which new rows are merged, went meanwhile; import all rows by --whole"

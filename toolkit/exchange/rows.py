@@ -60,32 +60,9 @@ class StoredFormat:
         return f"csv with {self.null_text!r} as null" if self.format is DataFormat.CSV else str(self.format)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadRequest:
-    """Rows of a database that become files.
-
-    Attributes:
-        access: how to connect.
-        init_statement: what each connection executes first, to see one snapshot; None: each sees its own moment.
-        selects: one whole SELECT a connection, as `DatabaseSnapshot.select_text` writes it, with a split's condition;
-            their columns are those of `columns`, in that order. An empty selection has one select too.
-        columns: type of Spark by name, in the order of the files (`MappedColumn.spark`).
-        fetch_size: rows in one answer of the database.
-        target: URI of an empty directory; everything below it belongs to the request.
-    """
-
-    access: JdbcAccess
-    init_statement: str | None
-    selects: tuple[str, ...]
-    columns: Mapping[str, str]
-    fetch_size: int
-    stored: StoredFormat
-    target: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class MergeRequest(ReadRequest):
-    """Changed rows of a database, merged with the files of an earlier instance.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Merge:
+    """Files of an earlier instance that changed rows are merged with.
 
     Of each key the row with the greatest value of `order` is written; a changed row wins over a kept one of the same
     value. Two rows of one key and value on the same side, and a key without a value, fail the request. Columns that the
@@ -102,6 +79,31 @@ class MergeRequest(ReadRequest):
     key: tuple[str, ...]
     order: str
     parts: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadRequest:
+    """Rows of a database that become files.
+
+    Attributes:
+        access: how to connect.
+        init_statement: what each connection executes first, to see one snapshot; None: each sees its own moment.
+        selects: one whole SELECT a connection, as `DatabaseSnapshot.select_text` writes it, with a split's condition;
+            their columns are those of `columns`, in that order. An empty selection has one select too.
+        columns: type of Spark by name, in the order of the files (`MappedColumn.spark`).
+        fetch_size: rows in one answer of the database.
+        target: URI of an empty directory; everything below it belongs to the request.
+        merge: what the rows are merged with; None: they are written as they are.
+    """
+
+    access: JdbcAccess
+    init_statement: str | None
+    selects: tuple[str, ...]
+    columns: Mapping[str, str]
+    fetch_size: int
+    stored: StoredFormat
+    target: str
+    merge: Merge | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,11 +149,7 @@ class Rows(Protocol):
     """
 
     def read(self, request: ReadRequest) -> WrittenRows:
-        """Write the rows of the selects as files."""
-        ...
-
-    def merge(self, request: MergeRequest) -> WrittenRows:
-        """Write the rows of an earlier instance and the changed ones as files."""
+        """Write the rows of the selects as files, merged with those of an earlier instance where that is asked for."""
         ...
 
     def columns(self, files: tuple[str, ...], stored: StoredFormat) -> Mapping[str, str]:

@@ -6,8 +6,8 @@ import logging
 import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import reduce
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.errors import FeedctlError
-from toolkit.exchange.rows import MergeRequest, ReadRequest, Rows, RowsFailed, StageRequest, StoredFormat, WrittenRows
+from toolkit.exchange.rows import Merge, ReadRequest, Rows, RowsFailed, StageRequest, StoredFormat, WrittenRows
 from toolkit.exchange.spark_files import (
     TYPED,
     checked,
@@ -31,7 +31,7 @@ from toolkit.exchange.spark_files import (
 )
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.errors import DriverMissing
-from toolkit.jdbc.gateway import CONNECT_SECONDS, STATEMENT_SECONDS, JavaObject, failure
+from toolkit.jdbc.gateway import CONNECT_SECONDS, STATEMENT_SECONDS, database_causes, failure
 from toolkit.jdbc.port import JdbcAccess
 
 _SETTINGS = {
@@ -68,7 +68,7 @@ _LOADERS = {"MutableURLClassLoader", "ChildFirstURLClassLoader"}
 """Loaders of Spark's programs, of which all threads inherit; they take jars later too."""
 _CHECK = re.compile(r"\[feedctl\](.*?)\[/feedctl\]", re.DOTALL)
 _CHANGED, _RANK, _NUMBER = "feedctl:changed", "feedctl:rank", "feedctl:number"
-_DETAIL_CHARACTERS, _MOST_CAUSES = 600, 12
+_DETAIL_CHARACTERS = 600
 
 
 class SparkRows(Rows):
@@ -88,16 +88,9 @@ class SparkRows(Rows):
     def read(self, request: ReadRequest) -> WrittenRows:
         with _explained(request.access):
             session = self._opened(request.access)
-            return write_files(session, _selected(session, request), request)
-
-    @override
-    def merge(self, request: MergeRequest) -> WrittenRows:
-        with _explained(request.access):
-            session = self._opened(request.access)
-            changed = _selected(session, request).withColumn(_CHANGED, sql.lit(1))
-            kept = _earlier(session, request)
-            merged = changed if kept is None else changed.union(kept.withColumn(_CHANGED, sql.lit(0)))
-            return write_files(session, _newest(merged, request).coalesce(request.parts), request)
+            rows = _selected(session, request)
+            merged = rows if request.merge is None else _merged(session, rows, request, request.merge)
+            return write_files(session, merged, request)
 
     @override
     def columns(self, files: tuple[str, ...], stored: StoredFormat) -> Mapping[str, str]:
@@ -210,26 +203,32 @@ def _connection_options(access: JdbcAccess) -> dict[str, str]:
     }
 
 
-def _earlier(session: SparkSession, request: MergeRequest) -> DataFrame | None:
-    found = file_columns(session, request.previous, request.stored)
+def _merged(session: SparkSession, rows: DataFrame, request: ReadRequest, merge: Merge) -> DataFrame:
+    changed, kept = rows.withColumn(_CHANGED, sql.lit(1)), _earlier(session, request, merge)
+    both = changed if kept is None else changed.union(kept.withColumn(_CHANGED, sql.lit(0)))
+    return _newest(both, request.columns, merge).coalesce(merge.parts)
+
+
+def _earlier(session: SparkSession, request: ReadRequest, merge: Merge) -> DataFrame | None:
+    found = file_columns(session, merge.previous, request.stored)
     lost = [each for each in found if each not in request.columns]
     if lost:
         detail = f"the earlier files have columns that the import has not: {', '.join(lost)}"
         raise RowsFailed(about=request.access.name, detail=f"{detail}; import in full once")
-    return read_files(session, request.previous, request.stored, found, request.columns) if found else None
+    return read_files(session, merge.previous, request.stored, found, request.columns) if found else None
 
 
-def _newest(frame: DataFrame, request: MergeRequest) -> DataFrame:
-    window = Window.partitionBy(*map(column_of, request.key)).orderBy(
-        column_of(request.order).desc_nulls_last(), column_of(_CHANGED).desc()
+def _newest(frame: DataFrame, columns: Iterable[str], merge: Merge) -> DataFrame:
+    window = Window.partitionBy(*map(column_of, merge.key)).orderBy(
+        column_of(merge.order).desc_nulls_last(), column_of(_CHANGED).desc()
     )
     ranked = frame.withColumn(_RANK, sql.rank().over(window)).withColumn(_NUMBER, sql.row_number().over(window))
-    key = ", ".join(request.key)
+    key = ", ".join(merge.key)
     empty = f"a row has no value of its merge_key ({key})"
-    double = f"two rows have the same merge_key ({key}) and the same {request.order}, so neither is the newest"
-    first, *others = request.columns
+    double = f"two rows have the same merge_key ({key}) and the same {merge.order}, so neither is the newest"
+    first, *others = columns
     column = checked(column_of(first), column_of(_NUMBER) > 1, double)
-    column = checked(column, reduce(Column.__or__, (column_of(each).isNull() for each in request.key)), empty)
+    column = checked(column, reduce(Column.__or__, (column_of(each).isNull() for each in merge.key)), empty)
     return ranked.where(column_of(_RANK) == 1).select(column.alias(first), *map(column_of, others))
 
 
@@ -275,9 +274,8 @@ def _failure(access: JdbcAccess | None, error: Py4JError | PySparkException) -> 
     if found := _CHECK.search(text):
         return RowsFailed(about=about, detail=found[1])
     origin = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
-    cause = None if origin is None else _sql_exception(origin)
-    if access is not None and cause is not None:
-        return failure(access, Py4JJavaError("", cause))
+    if access is not None and origin is not None and (chain := database_causes(origin)):
+        return failure(access, Py4JJavaError("", chain[-1]))
     if access is not None and f"ClassNotFoundException: {access.driver_class}" in text:
         return DriverMissing(about=access.name, driver=access.driver_class, detail="the class is in none of its jars")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -286,16 +284,3 @@ def _failure(access: JdbcAccess | None, error: Py4JError | PySparkException) -> 
     if access is not None and access.password is not None and access.password.text:
         detail = detail.replace(access.password.text, str(access.password))
     return RowsFailed(about=about, detail=detail)
-
-
-def _sql_exception(origin: JavaObject) -> JavaObject | None:
-    """Return the innermost exception of a JDBC driver; None: there is none, or the JVM has ended."""
-    found, cause = None, origin
-    with suppress(Py4JError):
-        for _ in range(_MOST_CAUSES):
-            with suppress(Py4JError):
-                cause.getSQLState()
-                found = cause
-            if (cause := cause.getCause()) is None:
-                break
-    return found

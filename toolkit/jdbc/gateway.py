@@ -34,7 +34,7 @@ STATEMENT_SECONDS = 3600.0
 
 _OPTIONS = ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 _PASSED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "KRB5_CONFIG", "KRB5CCNAME", "HADOOP_CONF_DIR")
-_DETAIL_CHARACTERS = 600
+_DETAIL_CHARACTERS, _MOST_CAUSES = 600, 12  # a chain of causes may be a ring
 _SELF = "JDBC"
 _INTEGERS, _DECIMALS = {-6, 5, 4, -5}, {2, 3}
 _DATE, _TIMESTAMPS, _BINARIES = 91, {93, 2014}, {-2, -3, -4}
@@ -268,17 +268,25 @@ def failure(access: JdbcAccess, error: Py4JError, *, is_connecting: bool = False
 
 def _causes(exception: JavaObject) -> list[JavaObject]:
     chain = [exception]
-    while (cause := chain[-1].getCause()) is not None and len(chain) < 10:  # noqa: PLR2004 - a chain may be a ring
+    while (cause := chain[-1].getCause()) is not None and len(chain) < _MOST_CAUSES:
         chain.append(cause)
     return chain
 
 
+def database_causes(exception: JavaObject) -> list[JavaObject]:
+    """Return the exceptions of a JDBC driver behind one, outermost first; none too when the JVM has ended."""
+    found = []
+    with suppress(Py4JError):
+        for each in _causes(exception):
+            with suppress(Py4JError):
+                each.getSQLState()
+                found.append(each)
+    return found
+
+
 def _facts(chain: Sequence[JavaObject]) -> tuple[str, int, list[str]]:
-    state, code = "", 0
-    for each in chain:
-        with suppress(Py4JError):
-            state, code = str(each.getSQLState() or ""), int(each.getErrorCode())
-            break
+    own = database_causes(chain[0])[:1]
+    state, code = next(((str(each.getSQLState() or ""), int(each.getErrorCode())) for each in own), ("", 0))
     return state, code, [str(each.getMessage() or "") for each in chain]
 
 

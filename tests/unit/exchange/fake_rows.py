@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from toolkit.errors import FeedctlError
-from toolkit.exchange.rows import MergeRequest, ReadRequest, RowsFailed, StageRequest, StoredFormat, WrittenRows
+from toolkit.exchange.rows import Merge, ReadRequest, RowsFailed, StageRequest, StoredFormat, WrittenRows
 from toolkit.jdbc.port import RelationName, Row, Value
 
 
@@ -30,24 +30,24 @@ class FakeRows:
     closed: int = 0
 
     def read(self, request: ReadRequest) -> WrittenRows:
-        """Write a file for each select that has rows, and one where none has."""
+        """Write a file for each select that has rows, and one where none has; of a merge one with the newest rows."""
         self.requests.append(request)
         parts = [self._rows(select) for select in request.selects]
+        if request.merge is not None:
+            return self._written(request, [self._newest(request, request.merge, parts)])
         return self._written(request, [each for each in parts if each] or [[]])
 
-    def merge(self, request: MergeRequest) -> WrittenRows:
-        """Write one file with the newest row of each key."""
-        self.requests.append(request)
+    def _newest(self, request: ReadRequest, merge: Merge, parts: Sequence[Sequence[Row]]) -> list[Row]:
         names = list(request.columns)
-        order, keys = names.index(request.order), [names.index(each) for each in request.key]
+        order, keys = names.index(merge.order), [names.index(each) for each in merge.key]
         newest: dict[Row, Row] = {}
-        for row in [*rows_of(request.previous), *(row for each in request.selects for row in self._rows(each))]:
+        for row in [*rows_of(merge.previous), *(row for part in parts for row in part)]:
             key = tuple(row[each] for each in keys)
             if None in key:
-                raise RowsFailed(about=request.access.name, detail=f"a row has no value of its key {request.key}")
+                raise RowsFailed(about=request.access.name, detail=f"a row has no value of its key {merge.key}")
             if key not in newest or _place(row[order]) >= _place(newest[key][order]):
                 newest[key] = row
-        return self._written(request, [list(newest.values())])
+        return list(newest.values())
 
     def columns(self, files: tuple[str, ...], stored: StoredFormat) -> Mapping[str, str]:
         """Return the columns that the first file was written with."""

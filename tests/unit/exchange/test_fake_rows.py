@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.exchange.fake_rows import FakeRows, rows_of
 from toolkit.entities.vocabulary import DatasourceType
-from toolkit.exchange.rows import MergeRequest, ReadRequest, RowsFailed, StageRequest, StoredFormat
+from toolkit.exchange.rows import Merge, ReadRequest, RowsFailed, StageRequest, StoredFormat
 from toolkit.jdbc.port import JdbcAccess, RelationName
 
 ACCESS = JdbcAccess(name="datasource crm", type=DatasourceType.POSTGRES, url="jdbc:postgresql:x", driver_class="D")
@@ -42,24 +43,14 @@ def test_the_newest_row_of_a_key_is_kept_and_a_key_without_a_value_is_refused(tm
     rows = FakeRows({"old": [(1, "x"), (2, "y")], "new": [(2, "z")], "bad": [(None, "z")]})
     rows.read(_read(tmp_path / "old", "old"))
 
-    def merge(select: str) -> MergeRequest:
-        return MergeRequest(
-            access=ACCESS,
-            init_statement=None,
-            selects=(select,),
-            columns=COLUMNS,
-            fetch_size=10,
-            stored=StoredFormat(),
-            target=f"file://{tmp_path / select}",
-            previous=(f"file://{tmp_path / 'old'}",),
-            key=("id",),
-            order="name",
-        )
+    def merge(select: str) -> ReadRequest:
+        own = Merge(previous=(f"file://{tmp_path / 'old'}",), key=("id",), order="name")
+        return replace(_read(tmp_path / select, select), merge=own)
 
-    assert rows.merge(merge("new")).rows == 2
+    assert rows.read(merge("new")).rows == 2
     assert rows_of([f"file://{tmp_path / 'new'}"]) == [(1, "x"), (2, "z")]
     with pytest.raises(RowsFailed, match="no value of its key"):
-        rows.merge(merge("bad"))
+        rows.read(merge("bad"))
 
 
 def test_a_failure_leaves_something_behind(tmp_path: Path) -> None:

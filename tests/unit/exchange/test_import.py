@@ -21,7 +21,6 @@ from toolkit.catalog.model import Column, TableName
 from toolkit.clock import SystemClock
 from toolkit.errors import FeedctlError
 from toolkit.exchange.import_targets import RECORD_FILE
-from toolkit.exchange.rows import MergeRequest
 from toolkit.jdbc.errors import DatabaseTimeout, DatabaseUnreachable, LoginRefused, PermissionRefused
 from toolkit.jdbc.port import Row, TableColumn
 from toolkit.result import ExitCode
@@ -467,8 +466,8 @@ def test_a_flag_that_is_not_hidden_is_no_file_of_a_merge(tmp_path: Path) -> None
     site.database.rows.append(row(2, 3))
     assert site.run("2026-03-04T00:00Z").exit_code == ExitCode.DONE
     request = site.last_read
-    assert isinstance(request, MergeRequest)
-    assert [each.rpartition("/")[2] for each in request.previous] == ["part-00000.parquet"]
+    assert request.merge is not None
+    assert [each.rpartition("/")[2] for each in request.merge.previous] == ["part-00000.parquet"]
 
 
 def test_rows_of_an_hour_that_comes_twice_are_in_its_second_instances_alone(tmp_path: Path) -> None:
