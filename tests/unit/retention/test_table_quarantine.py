@@ -7,7 +7,8 @@ import os
 import random
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tests.unit.actions.fake_action import looking
 from tests.unit.retention.archiving import Dead, Dying
 from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.retention.quarantining import LATER, OLD_ONLY, manifests
-from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of, left_item
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition
 from toolkit.actions.runner import ActionRunner, Targets
@@ -30,8 +31,10 @@ from toolkit.catalog.port import Metastore
 from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Cluster, ClusterLocations, ExpiryAction, Feed, Hold, Interface
+from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.result import Status
 from toolkit.retention import RetentionResolver, RetentionResult, SharedDataIndex
 from toolkit.retention.quarantine import digest_of
 from toolkit.retention.restorable import RestorableInstance, RestoreChoice, chosen, described
@@ -73,12 +76,15 @@ class QuarantinedTable:
 
     Attributes:
         root: of everything.
+        left: what killed runs left open in the ledger; None: runs have none.
     """
 
     root: Path
     kind: TableKind = TableKind.EXTERNAL
     metastore: DyingMetastore = field(default_factory=lambda: DyingMetastore(["logs", "web"]))
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
+    left: list[Item] | None = None
+    runs: int = 0
     table: Table = field(init=False)
 
     def __post_init__(self) -> None:
@@ -148,15 +154,15 @@ class QuarantinedTable:
     ) -> RetentionResult:
         disk, feed = disk or LocalFileSystem(), self.feed(limit, action)
         targets = self.resolver(feed, nominal, disk, holds).resolve([(feed, self.cluster)], must_all_work=True)
-        self.recorder = MemoryRecorder()
-        return acted(
-            retention(limits=DeleteLimits()),
-            targets,
-            request_of(nominal, dry_run=dry_run),
-            _opening(disk, run_name),
-            recorder=self.recorder,
-            audit=AuditMemory(),
-        )
+        with self._recording():
+            return acted(
+                retention(limits=DeleteLimits()),
+                targets,
+                request_of(nominal, dry_run=dry_run),
+                _opening(disk, run_name),
+                recorder=self.recorder,
+                audit=AuditMemory(),
+            )
 
     def restore(
         self, choice: RestoreChoice | None = None, *, run_name: str = "2", disk: FileSystem | None = None
@@ -171,10 +177,24 @@ class QuarantinedTable:
             open_context=opened,
             origin_of=lambda _: Origin(who="alice"),
         )
-        self.recorder = MemoryRecorder()
-        with Heartbeat(self.recorder, seconds=3600.0) as heartbeat:
+        with self._recording(), Heartbeat(self.recorder, seconds=3600.0) as heartbeat:
             envelope = envelope_of(self.recorder, heartbeat, audit=AuditMemory(), process=process)
             return runner.run(request_of(LATER), Targets(to_do=(target,)), envelope)
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """Keep what a run leaves open, as the ledger does."""
+        self.recorder = recorder = MemoryRecorder(left=list(self.left or ()))
+        self.runs += 1
+        try:
+            yield
+        finally:
+            if self.left is not None:
+                gone = {(each.left.run_id, each.left.position) for each in recorder.settled_left}
+                self.left = [each for each in self.left if (each.run_id, each.position) not in gone]
+                settled = {each.position for step in recorder.steps for each in step.settled}
+                intended = [each for step in recorder.steps for each in step.intended]
+                self.left += [left_item(each, self.runs) for each in intended if each.position not in settled]
 
     def listed(self) -> list[RestorableInstance]:
         disk, feed = LocalFileSystem(), self.feed()
@@ -192,7 +212,8 @@ class QuarantinedTable:
 
     @property
     def events(self) -> list[tuple[str, str]]:
-        return [(each.kind.value, each.instance_key) for each in self.recorder.events()]
+        late = [each.event for each in self.recorder.settled_left if each.event is not None]
+        return [(each.kind.value, each.instance_key) for each in (*self.recorder.events(), *late)]
 
 
 def _opening(disk: FileSystem, run_name: str) -> Callable[[StopSignal, Sequence[Condition]], RunContext]:
@@ -482,42 +503,82 @@ def test_data_that_may_be_newer_than_its_manifest_is_neither_moved_nor_purged(si
     assert (list(site.state[0]), place.exists()) == (["ds=2026-03-01/region=us"], True)
 
 
-def died(effects: int, act: Callable[[FileSystem], object]) -> bool:
+class DyingWithoutRenames(Dying):
+    """The same on a store without renames."""
+
+    capabilities = WithoutRenames.capabilities
+
+
+def died(effects: int, act: Callable[[FileSystem], object], disk_of: Callable[[int], FileSystem] = Dying) -> bool:
     try:
-        act(Dying(effects))
+        act(disk_of(effects))
     except Dead:
         return True
     return False
 
 
-def crash_round(root: Path, days: Sequence[str], evicting: int, restoring: int, purging: int) -> None:
-    """Die in the middle of each: a partition is there with its rows, or a restore brings it back."""
-    site = QuarantinedTable(root)
-    for day in days:
-        site.add(day)
-    site.add("19")
-    before = site.state
-    died(evicting, lambda disk: site.evict(disk=disk))
-    site.restore(run_name="2")
-    assert site.state == before
-    died(evicting, lambda disk: site.evict(disk=disk, run_name="3"))
-    assert {each.outcome.value for each in site.evict(run_name="4").items} <= {"done", "skipped"}
-    assert list(site.state[0]) == ["ds=2026-03-19/region=us"]
-    assert list(site.state[1].values()) == ["rows of 19 us"]
-    died(restoring, lambda disk: site.restore(disk=disk, run_name="5"))
-    site.restore(run_name="6")
-    assert site.state == before
-    site.evict(run_name="7")
-    died(purging, lambda disk: site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="8"))
-    for run_name in ("9", "10"):
-        site.evict(limit=OLD_ONLY, nominal=LATER, run_name=run_name)
-    assert list(site.state[1].values()) == ["rows of 19 us"]
-    assert (manifests(root), [each for each in root.rglob("part-*") if "19" not in each.name]) == ([], [])
+@dataclass(frozen=True)
+class CrashRound:
+    """A round of deaths over a table: a partition is there with its rows, or a restore brings it back.
+
+    Attributes:
+        root: of the table.
+        renames: whether its store has them.
+        has_ledger: whether its runs have a ledger.
+    """
+
+    root: Path
+    renames: bool = True
+    has_ledger: bool = True
+
+    def run(self, days: Sequence[str], evicting: int, restoring: int, purging: int) -> None:
+        site = QuarantinedTable(self.root, left=[] if self.has_ledger else None)
+        for day in days:
+            site.add(day)
+        site.add("19")
+        before = site.state
+        self._died(evicting, lambda disk: site.evict(disk=disk))
+        assert site.restore(run_name="2", disk=self._disk).status is Status.SUCCEEDED
+        assert site.state == before
+        self._died(evicting, lambda disk: site.evict(disk=disk, run_name="3"))
+        told = site.events
+        assert site.evict(run_name="4", disk=self._disk).status is Status.SUCCEEDED
+        self._require_told(days, "evicted", [*told, *site.events])
+        assert list(site.state[0]) == ["ds=2026-03-19/region=us"]
+        assert not self.renames or list(site.state[1].values()) == ["rows of 19 us"]
+        self._died(restoring, lambda disk: site.restore(disk=disk, run_name="5"))
+        told = site.events
+        assert site.restore(run_name="6", disk=self._disk).status is Status.SUCCEEDED
+        self._require_told(days, "available", [*told, *site.events])
+        assert site.state == before
+        site.evict(run_name="7", disk=self._disk)
+        self._died(purging, lambda disk: site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="8"))
+        for run_name in ("9", "10"):
+            site.evict(limit=OLD_ONLY, nominal=LATER, run_name=run_name, disk=self._disk)
+        assert list(site.state[1].values()) == ["rows of 19 us"]
+        assert (manifests(self.root), [each for each in self.root.rglob("part-*") if "19" not in each.name]) == ([], [])
+        assert not site.left
+
+    @property
+    def _disk(self) -> FileSystem:
+        return LocalFileSystem() if self.renames else WithoutRenames()
+
+    def _died(self, effects: int, act: Callable[[FileSystem], object]) -> None:
+        died(effects, act, Dying if self.renames else DyingWithoutRenames)
+
+    def _require_told(self, days: Sequence[str], what: str, events: Sequence[tuple[str, str]]) -> None:
+        """Without a ledger a killed run tells of nothing."""
+        keys = {key for kind, key in events if kind == what}
+        assert not self.has_ledger or keys == {f"2026-03-{day}T00:00Z" for day in days}
 
 
-def test_a_run_that_dies_before_any_of_its_effects_can_be_run_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_ledger", [True, False])
+@pytest.mark.parametrize("renames", [True, False])
+def test_a_run_that_dies_before_any_of_its_effects_can_be_run_again(
+    tmp_path: Path, *, renames: bool, has_ledger: bool
+) -> None:
     for effects in range(12):
-        crash_round(tmp_path / str(effects), ["01"], effects, effects, effects)
+        CrashRound(tmp_path / str(effects), renames, has_ledger).run(["01"], effects, effects, effects)
 
 
 @pytest.mark.parametrize(
@@ -531,5 +592,6 @@ def test_random_tables_survive_random_deaths(tmp_path: Path, rounds: int) -> Non
     for number in range(rounds):
         days = [f"{day:02}" for day in range(1, 10) if chance.random() < 0.5] or ["01"]
         root = tmp_path / str(number)
-        crash_round(root, days, *(chance.randrange(50) for _ in range(3)))
+        one = CrashRound(root, renames=chance.random() < 0.5, has_ledger=chance.random() < 0.5)
+        one.run(days, *(chance.randrange(50) for _ in range(3)))
         shutil.rmtree(root)

@@ -219,9 +219,9 @@ class PartitionQuarantine:
         place, path, reader = found.place, found.candidate.path, self._reader
         partitions = reader.partitions(found.manifest)
         back = [each for each in reader.registered(partitions).values() if each == path or each.is_within(path)]
-        aside = place.data.parent.child(aside_name(place.data.name))
-        is_begun = system.capabilities.atomic_rename and is_there(system, aside)
-        is_nothing = is_begun or found.manifest.content == NO_DATA or not is_there(system, path)
+        aside, renames = place.data.parent.child(aside_name(place.data.name)), system.capabilities.atomic_rename
+        is_begun = renames and is_there(system, aside)
+        is_nothing = is_begun or found.manifest.content == NO_DATA or (renames and not is_there(system, path))
         if not (back or is_nothing):
             return None
         if is_due or len(back) == len(partitions) or (is_nothing and reader.is_own(found)):

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from toolkit.actions.action import Recovery, place_named
 from toolkit.actions.batch_loop import settled_item
 from toolkit.actions.model import ItemResult
-from toolkit.actions.staged_unit import STAGING_DIRECTORY
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
 from toolkit.entities import LocationType
@@ -44,8 +43,9 @@ if TYPE_CHECKING:
     from toolkit.retention.targets import FeedTable
 
 _LOG = logging.getLogger(__name__)
-_PARTITION, _DATA, _STAGED = (
-    f"{kind}:{LocationType.DATA}" for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.STAGED)
+_PARTITION, _DATA, *_FOUND_AGAIN = (
+    f"{kind}:{LocationType.DATA}"
+    for kind in (ItemKind.PARTITION, ItemKind.PARTITION_DATA, ItemKind.STAGED, ItemKind.QUARANTINED)
 )
 UNKNOWN_OWNER = "unknown_owner"
 """The code of a directory that stays open, since it is unknown whether its partitions are gone."""
@@ -137,14 +137,15 @@ class TableRecovery:
     def recovered(self, left: Sequence[Item]) -> Recovery:
         """Recover unfinished partitions: an unknown outcome stays open, and is a failure where data may be left."""
         own = [item for item in left if item.kind in {_PARTITION, _DATA}]
-        unpublished = [item for item in left if item.kind == _STAGED]
-        if not (own or unpublished) or self.plan.detail.hold_file is not None:
+        again = [item for item in left if item.kind in _FOUND_AGAIN]
+        if not (own or again) or self.plan.detail.hold_file is not None:
             return Recovery()
         try:
             metastore = read_only(self.table.metastore())
             outcome = self._looked_at(own, metastore)
-            for item in unpublished:
-                outcome.settle_data(item, is_gone=self._has_left_staging(item))
+            planned = {each.path for each in self.plan.items if again}
+            for item in again:
+                outcome.settle_data(item, is_gone=self._is_gone(item, planned))
         except (CatalogError, UnreadableLocations) as error:
             _LOG.warning('event=recovery_failed code=%s why="%s"', error.code, error)
             return Recovery()
@@ -237,14 +238,12 @@ class TableRecovery:
 
     def _absent_base(self, base: CanonicalPath) -> str | None:
         """Why nothing can be told of what is below a base: its disk may not be mounted; None: it can."""
-        if is_readable_base(base, self.work.stores(base)):
-            return None
-        return f"{base} is not there; mount its disk"
+        return None if is_readable_base(base, self.work.stores(base)) else f"{base} is not there; mount its disk"
 
-    def _has_left_staging(self, item: Item) -> bool:
-        """Return whether staged data is gone where a dead run was to remove it; other places are not looked at."""
+    def _is_gone(self, item: Item, planned: Container[CanonicalPath]) -> bool:
+        """Return whether what a plan finds again is gone; nothing outside of the table's directory is looked at."""
         place = self._place(item)
-        if place is None or not place.is_within(self.base.child(STAGING_DIRECTORY)):
+        if place is None or place in planned or not place.is_within(self.base):
             return False
         return is_present(self.work.stores(place), place) is False
 
