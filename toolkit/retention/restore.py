@@ -199,6 +199,9 @@ class _Restore:
     def _partitions(
         self, system: FileSystem, item: PlanItem, found: Quarantined, reader: TableQuarantineReader
     ) -> ItemResult[PlanItem]:
+        held = reader.written_by(found, item, writers_of(self.plan.target, self.work))
+        if held is not None:
+            return held
         make_parents = partial(self._make_parents, system, item, found)
         others = PartitionRestore(reader=reader, work=self.work, make_parents=make_parents).bring_back(system, found)
         if others is None:

@@ -21,6 +21,7 @@ from tests.unit.actions.fake_action import looking
 from tests.unit.retention.archiving import Dead, Dying
 from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.retention.quarantining import LATER, OLD_ONLY, manifests
+from tests.unit.retention.test_writers import Held
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of, left_item
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition
@@ -41,6 +42,7 @@ from toolkit.retention.restorable import RestorableInstance, RestoreChoice, chos
 from toolkit.retention.restore import RestoreAction, reader_of
 from toolkit.retention.shared_tables import SharedTables
 from toolkit.runs.lease import Heartbeat
+from toolkit.runs.output_use import OutputUse
 from toolkit.runs.stop import NeverStopped, StopSignal
 from toolkit.storage import FileSystem, LocalFileSystem
 
@@ -151,6 +153,7 @@ class QuarantinedTable:
         disk: FileSystem | None = None,
         holds: Sequence[Hold] = (),
         dry_run: bool = False,
+        outputs: OutputUse | None = None,
     ) -> RetentionResult:
         disk, feed = disk or LocalFileSystem(), self.feed(limit, action)
         targets = self.resolver(feed, nominal, disk, holds).resolve([(feed, self.cluster)], must_all_work=True)
@@ -159,17 +162,22 @@ class QuarantinedTable:
                 retention(limits=DeleteLimits()),
                 targets,
                 request_of(nominal, dry_run=dry_run),
-                _opening(disk, run_name),
+                _opening(disk, run_name, outputs),
                 recorder=self.recorder,
                 audit=AuditMemory(),
             )
 
     def restore(
-        self, choice: RestoreChoice | None = None, *, run_name: str = "2", disk: FileSystem | None = None
+        self,
+        choice: RestoreChoice | None = None,
+        *,
+        run_name: str = "2",
+        disk: FileSystem | None = None,
+        outputs: OutputUse | None = None,
     ) -> RetentionResult:
         disk, feed = disk or LocalFileSystem(), self.feed()
         (target,) = self.resolver(feed, LATER, disk).restorable([(feed, self.cluster)])
-        opened, process = _opening(disk, run_name), NeverStopped()
+        opened, process = _opening(disk, run_name, outputs), NeverStopped()
         runner = ActionRunner(
             action=RestoreAction(choice=choice or RestoreChoice()),
             process=process,
@@ -216,9 +224,12 @@ class QuarantinedTable:
         return [(each.kind.value, each.instance_key) for each in (*self.recorder.events(), *late)]
 
 
-def _opening(disk: FileSystem, run_name: str) -> Callable[[StopSignal, Sequence[Condition]], RunContext]:
+def _opening(
+    disk: FileSystem, run_name: str, outputs: OutputUse | None = None
+) -> Callable[[StopSignal, Sequence[Condition]], RunContext]:
     def opened(signal: StopSignal, conditions: Sequence[Condition]) -> RunContext:
-        return replace(context_on(disk, signal, conditions), run_name=run_name)
+        context = context_on(disk, signal, conditions)
+        return replace(context, run_name=run_name, outputs=outputs or context.outputs)
 
     return opened
 
@@ -426,8 +437,9 @@ def test_a_forged_manifest_neither_moves_nor_purges(
     site.add("19")
     (site.root / place).mkdir(parents=True, exist_ok=True)
     (site.root / place / "rows").write_text("of somebody")
-    before = site.state
-    assert "done" not in {code for code, _ in outcomes(site.evict(limit=OLD_ONLY, nominal=nominal, disk=disk))}
+    os.utime(site.root / place / "rows", (0, 0))
+    before, limit = site.state, OLD_ONLY if nominal == LATER else "days(10)"
+    assert "done" not in {code for code, _ in outcomes(site.evict(limit=limit, nominal=nominal, disk=disk))}
     assert site.state == before
 
 
@@ -474,6 +486,71 @@ def test_what_another_program_drops_meanwhile_is_not_moved(site: QuarantinedTabl
     assert site.state == ({}, files)
 
 
+def test_a_partition_that_comes_back_meanwhile_is_not_dropped_without_a_manifest(site: QuarantinedTable) -> None:
+    site.add("01", "us", at="own/shared"), site.add("01", "in", at="own/shared")
+    before, looks = site.state, 0
+    known = site.metastore.partitions
+
+    def blinking(name: TableName, names: Sequence[str]) -> Sequence[Partition]:
+        nonlocal looks
+        looks += 1
+        found = known(name, names)
+        return found[:1] if looks == 2 else found  # the plan looks first, and the drop after the manifest
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site.metastore, "partitions", blinking)
+        assert {code for _, code in outcomes(site.evict())} == {"already_gone", "partition_stays"}
+    assert looks > 2
+    assert (site.state, manifests(site.root)) == (before, [])
+    assert outcomes(site.evict(run_name="3")) == [("done", "")] * 3
+
+
+def test_what_a_killed_run_left_waits_for_a_run_that_writes_there(site: QuarantinedTable) -> None:
+    place = left_behind(site)
+    assert outcomes(site.evict(run_name="3", outputs=Held(key="2026-03-01T00:00Z"))) == [("skipped", "lease_held")]
+    assert place.exists()
+    assert outcomes(site.evict(run_name="4")) == [("done", "")]
+    assert not place.exists()
+
+
+def test_a_restore_waits_for_a_run_that_writes_the_partition(site: QuarantinedTable) -> None:
+    site.add("01")
+    site.evict()
+    assert outcomes(site.restore(outputs=Held(key="2026-03-01T00:00Z"))) == [("skipped", "lease_held")]
+    assert (site.state, len(manifests(site.root))) == (({}, {}), 1)
+    assert outcomes(site.restore(outputs=Held(key="2026-03-02T00:00Z"))) == [("done", "")]
+
+
+def test_a_restore_where_nothing_is_renamed_wants_all_of_the_data(site: QuarantinedTable) -> None:
+    place, disk = site.add("01"), WithoutRenames()
+    (place / "other").write_text("more")
+    site.evict(disk=disk)
+    (place / "other").unlink()
+    before = site.state
+    assert outcomes(site.restore(disk=disk)) == [("failed", "not_whole")]
+    assert (site.state, len(manifests(site.root))) == (before, 1)
+
+
+def test_a_partition_without_data_does_not_take_what_others_put_there(site: QuarantinedTable) -> None:
+    place = site.add("01", has_data=False)
+    site.evict()
+    place.mkdir(parents=True)
+    (place / "new").write_text("new")
+    before = site.state
+    assert outcomes(site.restore()) == [("failed", "already_exists")]
+    assert site.state == before
+
+
+def left_behind(site: QuarantinedTable) -> Path:
+    """Return the directory of a partition that the metastore has forgotten, of a run that was killed then."""
+    place = site.add("01")
+    for effects in range(20):
+        if died(effects, lambda disk: site.evict(disk=disk)) and not site.state[0]:
+            break
+    assert (site.state[0], place.exists()) == ({}, True)
+    return place
+
+
 def test_a_manifest_that_another_one_replaces_moves_nothing_later(site: QuarantinedTable) -> None:
     """A run was killed before the drop, the next one evicts, and then another program writes there again."""
     place = site.add("01")
@@ -491,11 +568,7 @@ def test_a_manifest_that_another_one_replaces_moves_nothing_later(site: Quaranti
 
 def test_data_that_may_be_newer_than_its_manifest_is_neither_moved_nor_purged(site: QuarantinedTable) -> None:
     """A run was killed after the drop, and the next one comes when the time in quarantine is over."""
-    place = site.add("01")
-    for effects in range(20):
-        if died(effects, lambda disk: site.evict(disk=disk)) and not site.state[0]:
-            break
-    assert (site.state[0], place.exists()) == ({}, True)
+    place = left_behind(site)
     result = site.evict(limit=OLD_ONLY, nominal=LATER, run_name="3")
     assert outcomes(result, "quarantined") == [("failed", "location_in_use")]
     assert place.exists()

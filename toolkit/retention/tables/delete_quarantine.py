@@ -196,10 +196,10 @@ class PartitionQuarantine:
             found: by its manifest.
             is_unknown: the data may be newer than the manifest.
         """
-        path, base = found.candidate.path, found.candidate.base
-        held = writers_of(self.target, self.work).result_of(replace(item, path=path, base=base))
+        held = self._reader.written_by(found, item, writers_of(self.target, self.work))
         if held is not None:
-            return replace(held, item=item)
+            return held
+        path = found.candidate.path
         why = "whether its data is what was evicted is unknown by now; restore it, or remove the manifest"
         if not is_unknown and self._reader.is_own(found):
             why = self._reader.against(path, {})

@@ -19,7 +19,7 @@ from toolkit.entities import LocationType
 from toolkit.planning.retention import keep_last_from
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import PartitionPlaces, is_directory_of
-from toolkit.retention.plan import ItemKind, PlanItem
+from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
 from toolkit.retention.quarantine import digest_of, quarantine_of
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineReader, entries
 from toolkit.retention.quarantine_scan import due_of, newest_of, purges
@@ -29,10 +29,12 @@ from toolkit.retention.tables.planner import PartitionScan, places_of
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from toolkit.actions.model import ItemResult
     from toolkit.catalog.model import Partition, Table
     from toolkit.catalog.port import Metastore
     from toolkit.el import CanonicalPath
     from toolkit.planning.retention import Candidate
+    from toolkit.retention.output_watch import Writers
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.quarantine import QuarantineManifest, QuarantinePlace
     from toolkit.retention.targets import FeedTable
@@ -103,6 +105,15 @@ class TableQuarantineReader(QuarantineReader):
         """
         others = {name: place for name, place in self.places.items() if name not in but}
         return self._owners.divided({"": path}, others).stays.get("", "")
+
+    def written_by(self, found: Quarantined, item: PlanItem, writers: Writers) -> ItemResult[PlanItem] | None:
+        """Return the result of an item whose partitions another run writes; None: no run does."""
+        placed = replace(item, path=found.candidate.path, base=found.candidate.base)
+        for name in self.partitions(found.manifest):
+            held = writers.result_of(replace(placed, partition=NamedPartition(self.table.name, name)))
+            if held is not None:
+                return replace(held, item=item)
+        return None
 
     @cached_property
     def places(self) -> Mapping[str, CanonicalPath]:
