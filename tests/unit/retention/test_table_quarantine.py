@@ -614,15 +614,15 @@ class CrashRound:
         assert site.restore(run_name="2", disk=self._disk).status is Status.SUCCEEDED
         assert site.state == before
         self._died(evicting, lambda disk: site.evict(disk=disk, run_name="3"))
-        told = site.events
+        first = site.events
         assert site.evict(run_name="4", disk=self._disk).status is Status.SUCCEEDED
-        self._require_told(days, "evicted", [*told, *site.events])
+        self._require_events(days, "evicted", [*first, *site.events])
         assert list(site.state[0]) == ["ds=2026-03-19/region=us"]
         assert not self.renames or list(site.state[1].values()) == ["rows of 19 us"]
         self._died(restoring, lambda disk: site.restore(disk=disk, run_name="5"))
-        told = site.events
+        first = site.events
         assert site.restore(run_name="6", disk=self._disk).status is Status.SUCCEEDED
-        self._require_told(days, "available", [*told, *site.events])
+        self._require_events(days, "available", [*first, *site.events])
         assert site.state == before
         site.evict(run_name="7", disk=self._disk)
         self._died(purging, lambda disk: site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="8"))
@@ -639,8 +639,8 @@ class CrashRound:
     def _died(self, effects: int, act: Callable[[FileSystem], object]) -> None:
         died(effects, act, Dying if self.renames else DyingWithoutRenames)
 
-    def _require_told(self, days: Sequence[str], what: str, events: Sequence[tuple[str, str]]) -> None:
-        """Without a ledger a killed run tells of nothing."""
+    def _require_events(self, days: Sequence[str], what: str, events: Sequence[tuple[str, str]]) -> None:
+        """Without a ledger a killed run has no events."""
         keys = {key for kind, key in events if kind == what}
         assert not self.has_ledger or keys == {f"2026-03-{day}T00:00Z" for day in days}
 
