@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from entrypoints import replication
 from tests.integration.process_runs import KEYS
 from tests.integration.test_temporary_outputs import TemporaryRuns
+from toolkit.cli.boundary import run_app
 
 PROTECTED = "retention: {{limit: hours(1), protect: [{{name: {name}, max_age: {max_age}}}]}}"
 
@@ -86,6 +88,31 @@ def test_an_instance_that_was_written_again_stays_until_it_is_copied_again(runs:
     assert (runs.evict("--cluster", "primary"), runs.there) == (0, [KEYS[1]])
     shutil.rmtree(runs.directory / "backup/counts" / runs.at("counts", KEYS[1]).name)
     runs.copy(KEYS[1])
+    assert (runs.evict("--cluster", "primary"), runs.there) == (0, [])
+
+
+def test_an_instance_stays_when_its_copy_has_lost_files(
+    runs: ProtectedRuns, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs.protect("unreplicated")
+    runs.copied()
+    options = ("--feed", "counts", "--time", KEYS[5], "--start", KEYS[0], "--end", KEYS[3])
+    assert run_app(replication.app, [*runs.repo, *options]) == 0
+    copy = runs.directory / "backup/counts" / runs.at("counts", KEYS[1]).name
+    (data,) = (each for each in copy.iterdir() if each.name != "_SUCCESS")
+    content = data.read_bytes()
+    data.unlink()
+    capsys.readouterr()
+    primary = ("--cluster", "primary", "--output", "json")
+    assert (runs.evict(*primary, "--dry-run", "--no-ledger"), runs.there) == (0, KEYS[:3])
+    (without,) = json.loads(capsys.readouterr().out)["feeds"]
+    assert without["kept"] == []
+    assert (runs.evict(*primary), runs.there) == (0, [KEYS[1]])
+    (feed,) = json.loads(capsys.readouterr().out)["feeds"]
+    why = f"backup has 0 files with 0 bytes, and 1 with {len(content)} were copied there"
+    assert [each["message"] for each in feed["kept"]] == [why]
+    data.write_bytes(content)
+    (copy / "more").write_text("1")
     assert (runs.evict("--cluster", "primary"), runs.there) == (0, [])
 
 

@@ -116,6 +116,16 @@ def known_among(tx: Transaction, *, route: CopyRoute, keys: Collection[str]) -> 
     return frozenset(key for chunk in found for key in chunk)
 
 
+def sizes_among(tx: Transaction, *, route: CopyRoute, keys: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Return how many files, and bytes in them, came by a route, for each of the instances of which it is known."""
+    wanted = {"feed": route.feed, "cluster": route.target, "counterpart": route.source}
+    where = [manifest.c[name] == value for name, value in wanted.items()]
+    sums = (sa.func.sum(manifest.c.files), sa.func.sum(manifest.c.bytes))
+    known = sa.select(manifest.c.instance_key, *sums).where(*where).group_by(manifest.c.instance_key)
+    found = (tx.execute(known.where(manifest.c.instance_key.in_(chunk))) for chunk in in_chunks(keys))
+    return {key: (int(files), int(size)) for rows in found for key, files, size in rows}
+
+
 def instance_keys(tx: Transaction, feed: str, cluster: str, counterpart: str) -> frozenset[str]:
     """The instances that came from a source to a target of which anything is known."""
     wanted = {"feed": feed, "cluster": cluster, "counterpart": counterpart}

@@ -12,6 +12,7 @@ from toolkit.availability import DATA_ERRORS, PathInstances
 from toolkit.el import ElError, format_instant
 from toolkit.entities import ClusterRole, ProtectionName
 from toolkit.errors import InvalidInput
+from toolkit.ledger import manifests
 from toolkit.ledger.batches.unread import unread_instances
 from toolkit.ledger.runs.route_keys import CopyRoute, unfinished_keys
 from toolkit.planning.replication import Route, Side
@@ -103,7 +104,7 @@ class NeededInstances:
         except (*DATA_ERRORS, ElError, InvalidInput) as error:
             yield from all_needed(f"it is unknown whether {name} has it: {error}")(due).items()
             return
-        unfinished = self._unfinished(route)
+        unfinished, short = self._unfinished(route), self._short(route, there)
         for instant in due:
             if instant not in there:
                 yield instant, f"it is not complete on {name}"
@@ -111,6 +112,8 @@ class NeededInstances:
                 yield instant, f"it was written again after it was copied to {name}"
             elif format_instant(instant) in unfinished:
                 yield instant, f"a copy to {name} began and is not finished"
+            elif instant in short:
+                yield instant, f"{name} has {short[instant]}"
 
     def _ready(self, target: Side, due: Sequence[datetime]) -> Mapping[datetime, FoundInstance | None]:
         """Return the instances that readers may read at a target, with what is there of path feeds."""
@@ -139,8 +142,32 @@ class NeededInstances:
         """Return the keys of copies that are not finished; the ledger may only keep more than the target says."""
         if self.ledger is None:
             return ()
-        names = CopyRoute(feed=route.feed.name, target=route.target.cluster.name, source=route.source.cluster.name)
-        return self.ledger.read(lambda tx: unfinished_keys(tx, names))
+        return self.ledger.read(lambda tx: unfinished_keys(tx, _copy_route(route)))
+
+    def _short(self, route: Route, there: Mapping[datetime, FoundInstance | None]) -> Mapping[datetime, str]:
+        """Return the instances with less at the target than was copied there, by their manifests in the ledger.
+
+        More is no loss, and without a manifest only the store is asked: the ledger adds to what is kept.
+        """
+        ledger, names = self.ledger, _copy_route(route)
+        counted = {format_instant(at): each for at, each in there.items() if each is not None}
+        if ledger is None or not counted:
+            return {}
+        copied = ledger.read(lambda tx: manifests.sizes_among(tx, route=names, keys=sorted(counted)))
+        flag = route.feed.availability_flag or ""
+        short: dict[datetime, str] = {}
+        for key, (files, size) in copied.items():
+            found = counted[key]
+            if found.files is None or found.bytes is None:  # directories are in it
+                continue
+            if found.files + bool(flag) >= files and found.bytes >= size:
+                continue
+            units = ledger.read(partial(_units, key=key, route=names))
+            data = [each.size for unit in units.values() for name, each in unit.items() if name != flag]
+            if found.files < len(data) or found.bytes < sum(data):
+                own = f"{found.files:,} files with {found.bytes:,} bytes"
+                short[found.instant] = f"{own}, and {len(data):,} with {sum(data):,} were copied there"
+        return short
 
 
 def looked_at_targets(feed: Feed, cluster: Cluster) -> Iterator[str]:
@@ -149,6 +176,14 @@ def looked_at_targets(feed: Feed, cluster: Cluster) -> Iterator[str]:
     protections = () if on.retention is None else on.retention.protect
     if on.type is ClusterRole.SOURCE and any(each.name is ProtectionName.UNREPLICATED for each in protections):
         yield from (each.name for each in feed.clusters if each.type is ClusterRole.TARGET)
+
+
+def _copy_route(route: Route) -> CopyRoute:
+    return CopyRoute(feed=route.feed.name, target=route.target.cluster.name, source=route.source.cluster.name)
+
+
+def _units(tx: Transaction, key: str, route: CopyRoute) -> Mapping[str, manifests.Manifest]:
+    return manifests.of_instance(tx, route.feed, route.target, key, route.source)
 
 
 def _unread_batches(ledger: Ledger, feed: str, cluster: str, instants: Sequence[datetime]) -> Mapping[datetime, str]:

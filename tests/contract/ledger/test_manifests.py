@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from tests.contract.ledger.samples import begun, key
@@ -49,6 +50,11 @@ def test_which_of_many_instances_are_known_is_one_question(ledger: Ledger) -> No
     assert ledger.read(lambda tx: manifests.known_among(tx, route=route, keys=keys)) == {HOUR}
     other = CopyRoute(feed="clicks", target="backup", source="third")
     assert ledger.read(lambda tx: manifests.known_among(tx, route=other, keys=keys)) == frozenset()
+    second = replace(UNIT, path="hdfs://nn/other")
+    ledger.write(lambda tx: manifests.replace(tx, 1, second, PackedManifest.of({"new": ManifestFile(7, "1")})))
+    size = sum(each.size for each in FILES.values()) + 7
+    assert ledger.read(lambda tx: manifests.sizes_among(tx, route=route, keys=keys)) == {HOUR: (len(FILES) + 1, size)}
+    assert ledger.read(lambda tx: manifests.sizes_among(tx, route=other, keys=keys)) == {}
 
 
 def test_very_many_files_are_kept_at_once(ledger: Ledger) -> None:
