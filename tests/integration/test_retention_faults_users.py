@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import ROOT
+from tests.e2e.commands import BIN, ROOT
+from tests.e2e.retention_process import environment
 from tests.integration.evictions import DIRECTORIES, Eviction, hourly, hours
 from tests.soak.hdfs_feed import NOMINAL, HdfsFeed
 from tests.soak.places import LocalPlace
@@ -26,11 +27,13 @@ _USER, _OTHER_USER = "evictor", 65534
 _DENIED = "permission_denied"
 
 
-def _evict_as(user: str, feed: HdfsFeed, more: Mapping[str, str] | None = None) -> tuple[int, dict[str, str | None]]:
+def _evict_as(
+    user: str, feed: HdfsFeed, more: Mapping[str, str] | None = None, program: Sequence[str] = (sys.executable,)
+) -> tuple[int, dict[str, str | None]]:
     """The exit code of a run by a user, and the codes of its items by their paths."""
     moment = NOMINAL.strftime("%Y-%m-%dT%H:%MZ")
     options = ["--config-repo", str(feed.repo), "--feed", "clicks", "--time", moment, "--output", "json"]
-    command = [sys.executable, str(ROOT / "entrypoints" / "retention.py"), *options]
+    command = [*program, str(ROOT / "entrypoints" / "retention.py"), *options]
     env = {**os.environ, "HADOOP_USER_NAME": user, **(more or {})}
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=120)
     items = json.loads(done.stdout)["items"] if done.stdout else []
@@ -115,6 +118,30 @@ def test_in_a_sticky_directory_what_is_somebody_elses_stays_and_is_named(tmp_pat
     assert code == ExitCode.PARTIAL
     assert [path for path, why in items.items() if why == _DENIED] == [theirs.removeprefix(feed.root)]
     assert feed.tree() == feed.expected(before, old - {theirs})
+
+
+def test_what_spark_submit_starts_as_a_proxy_user_evicts_as_that_owner_where_the_operator_allows_it(
+    tmp_path: Path, hdfs_dir: str, java_home: Path
+) -> None:
+    feed, old = _owned(tmp_path, f"{hdfs_dir}/users", "${YEAR}/${MONTH}/${DAY}/${HOUR}")
+    superuser = feed.client.get_file_info("/").owner
+    theirs = f"{feed.root}/clicks/2026/03/04"
+    feed.client.set_owner(theirs, owner="somebody")
+    for path, more in (("feeds/clicks.yaml", f"acl: {{owner: {_USER}}}"), ("repo.yaml", "act_as_owner: true")):
+        (feed.repo / path).write_text(f"{(feed.repo / path).read_text().rstrip()}\n{more}\n")
+    before = feed.tree()
+    program = [str(BIN / "spark-submit"), "--proxy-user"]
+    known = {key: value for key, value in environment(java_home).items() if key != "HADOOP_USER_NAME"}
+    allowed = {**known, "FEEDCTL_PROXY_USERS": _USER}
+    # With a proxy user Spark ends with 1 whatever the program's exit code is.
+    assert _evict_as(superuser, feed, known, [*program, _USER]) == (1, {})
+    assert _evict_as(superuser, feed, allowed, [*program, "somebody"]) == (1, {})
+    assert feed.tree() == before
+    code, items = _evict_as(superuser, feed, allowed, [*program, _USER])
+    stay = {path for path in old if path.startswith(theirs)}
+    assert code == 1
+    assert {path for path, why in items.items() if why == _DENIED} == {path.removeprefix(feed.root) for path in stay}
+    assert feed.tree() == feed.expected(before, old - stay)
 
 
 @contextmanager

@@ -2,14 +2,15 @@
 
 With Kerberos the owner is Hadoop's proxy user (HADOOP_PROXY_USER). Without it a process is whoever it says that it is
 (HADOOP_USER_NAME), and hdfs-native has no proxy user. The libraries read both from the environment of the process, so
-that a process acts as one user.
+that a process acts as one user. A JVM that spark-submit started acts as the owner by ``--proxy-user``, or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from toolkit.bootstrap.spark_user import spark_user
 from toolkit.entities.values import property_text
 from toolkit.errors import InvalidInput
 from toolkit.runs.spark_submit import gateway_port
@@ -35,12 +36,15 @@ class NotActingAsOwner(InvalidInput):
         super().__init__(f"act_as_owner of repo.yaml: {why}")
 
 
-def act_as_owner(pairs: Iterable[tuple[Feed, Cluster]], variables: Variables) -> str:
+def act_as_owner(
+    pairs: Iterable[tuple[Feed, Cluster]], variables: Variables, jvm_user: Callable[[], str] = spark_user
+) -> str:
     """Let this process act as the owner of feeds from now on, and return the name; without feeds it is empty.
 
     Args:
         pairs: the feeds, each with its cluster.
         variables: of the process.
+        jvm_user: returns as whom the JVM acts that spark-submit has started.
 
     Raises:
         NotActingAsOwner: the feeds have several owners or none, the operator does not allow this one, or another
@@ -62,7 +66,8 @@ def act_as_owner(pairs: Iterable[tuple[Feed, Cluster]], variables: Variables) ->
     if variables.get(_TOKENS):
         raise NotActingAsOwner(why=f"a delegation token acts as the user that it was made for; unset {_TOKENS}")
     if variables.get(variable) != owner:
-        _require_allowed(owner, variable, variables)
+        _require_allowed(owner, variables)
+        _require_same_in_jvm(owner, variable, variables, jvm_user)
         set_process_variable(variable, owner)
     return owner
 
@@ -81,15 +86,22 @@ def _owner(feeds: Iterable[Feed]) -> str:
     return names[0]
 
 
-def _require_allowed(owner: str, variable: str, variables: Variables) -> None:
+def _require_allowed(owner: str, variables: Variables) -> None:
     allowed = {each.strip() for each in variables.get(ALLOWED, "").split(",")} - {""}
     if owner not in allowed:
         raise NotActingAsOwner(
             why=f"the owner is {owner}, and the operator does not allow that: {ALLOWED} has "
             f"{', '.join(sorted(allowed)) or 'no names'}; add {owner} to it, where this process is started"
         )
-    if gateway_port(variables) is not None:
+
+
+def _require_same_in_jvm(owner: str, variable: str, variables: Variables, jvm_user: Callable[[], str]) -> None:
+    if gateway_port(variables) is None:
+        return
+    other = jvm_user()
+    if other != owner:
+        who = other or "a user that it does not tell"
         raise NotActingAsOwner(
-            why=f"spark-submit has started a JVM that acts as somebody else; set {variable}={owner} before, which it "
-            f"reads as well, or start the entrypoint with python"
+            why=f"spark-submit has started a JVM that acts as {who}, and the owner is {owner}; give spark-submit "
+            f"--proxy-user {owner}, or set {variable}={owner} before, or start the entrypoint with python"
         )

@@ -79,12 +79,31 @@ def test_a_process_acts_as_one_user() -> None:
         ({"HADOOP_PROXY_USER": "etl"}, "HADOOP_PROXY_USER is etl"),
         ({"HADOOP_PROXY_USER": "etl", "HADOOP_USER_NAME": "web"}, "HADOOP_PROXY_USER is etl"),
         ({"HADOOP_TOKEN_FILE_LOCATION": "/tmp/token"}, "a delegation token acts as the user that it was made for"),
-        ({"PYSPARK_GATEWAY_PORT": "40001"}, "spark-submit has started a JVM"),
     ],
 )
 def test_another_identity_is_refused(variables: dict[str, str], why: str) -> None:
     with pytest.raises(NotActingAsOwner, match=why):
         act_as_owner([_feed("web")], {"FEEDCTL_PROXY_USERS": "web", **variables})
+    assert _identity() == {}
+
+
+@pytest.mark.parametrize(("jvm", "why"), [("service", "acts as service"), ("", "acts as a user that it does not tell")])
+def test_a_jvm_that_acts_as_somebody_else_is_refused(jvm: str, why: str) -> None:
+    variables = {"FEEDCTL_PROXY_USERS": "web", "PYSPARK_GATEWAY_PORT": "40001"}
+    with pytest.raises(NotActingAsOwner, match=why):
+        act_as_owner([_feed("web")], variables, lambda: jvm)
+    assert _identity() == {}
+
+
+def test_a_jvm_that_acts_as_the_owner_by_proxy_user_is_followed() -> None:
+    variables = {"FEEDCTL_PROXY_USERS": "web", "PYSPARK_GATEWAY_PORT": "40001"}
+    assert act_as_owner([_feed("web")], variables, lambda: "web") == "web"
+    assert _identity() == {"HADOOP_PROXY_USER": "web"}
+
+
+def test_a_proxy_user_of_spark_submit_whom_the_operator_does_not_name_is_refused() -> None:
+    with pytest.raises(NotActingAsOwner, match="the operator does not allow that"):
+        act_as_owner([_feed("web")], {"PYSPARK_GATEWAY_PORT": "40001"}, lambda: "web")
     assert _identity() == {}
 
 
