@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from toolkit.entities.vocabulary import LoadType
-from toolkit.exchange.rows import NULL_TEXT, NotExchanged, StoredFormat
+from toolkit.exchange.rows import NotExchanged, StoredFormat
 from toolkit.jdbc.staging import StagedLoad
 from toolkit.jdbc.types import UnsupportedTypes, map_columns
 
@@ -124,8 +124,7 @@ class ExportColumns:
 
 def stored_format(target: DatabaseExportTarget, part: FilesOfPart) -> StoredFormat:
     """Return the form of the files of a part."""
-    null_text = target.export.null_text
-    return StoredFormat(format=part.format, null_text=NULL_TEXT if null_text is None else null_text)
+    return StoredFormat.of(part.format, target.export.null_text)
 
 
 def _value(name: str, spark: str, text: str) -> Value:  # noqa: PLR0911 - one for each type

@@ -25,7 +25,6 @@ from toolkit.exchange.import_planner import PREVIOUS_MISSING, SCHEMA_CHANGED
 from toolkit.exchange.import_targets import DATABASE_ERRORS, RECORD_FILE, ImportRecord, code_of
 from toolkit.exchange.instance_files import spark_uri
 from toolkit.exchange.rows import (
-    NULL_TEXT,
     Merge,
     NotExchanged,
     ReadRequest,
@@ -91,8 +90,7 @@ class ImportBatch:
 
     @property
     def _stored(self) -> StoredFormat:
-        null_text = self.plan.target.settings.null_string
-        return StoredFormat(format=self._place.format, null_text=NULL_TEXT if null_text is None else null_text)
+        return StoredFormat.of(self._place.format, self.plan.target.settings.null_string)
 
     @cached_property
     def _unit(self) -> StagedUnit:

@@ -13,6 +13,7 @@ from toolkit.catalog.partition_name import joined_name
 from toolkit.entities import LocationType
 from toolkit.entities.vocabulary import DataFormat
 from toolkit.exchange.import_targets import ImportPlace
+from toolkit.exchange.instance_files import stored_as
 from toolkit.exchange.rows import NotExchanged
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.transfer.trees import below
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from toolkit.entities import Cluster, Feed
 
 UNFIT_TABLE = "unfit_table"
-_FORMATS = {"parquet": DataFormat.PARQUET, "orc": DataFormat.ORC}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,9 +110,7 @@ def _name(table: Table, values: Mapping[str, str]) -> str:
 
 
 def _format_of(table: Table) -> DataFormat:
-    kind = table_format(table)
-    text = (table.storage.input_format or "").lower()
-    found = next((each for word, each in _FORMATS.items() if word in text), None)
+    kind, found = table_format(table), stored_as(table.storage)
     if kind is not TableFormat.HIVE or found is None or table.kind.is_view:
         raise _unfit(
             table.name, f"it is {kind} with files of {table.storage.input_format}; make it STORED AS PARQUET or ORC"

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from toolkit.el import CanonicalPath
     from toolkit.exchange.import_targets import ImportMarks, ImportPlace, ImportPlan, ImportTarget
-    from toolkit.jdbc.port import Database, DatabaseSnapshot, TableColumn, TableDescription
+    from toolkit.jdbc.dialect import Dialect
+    from toolkit.jdbc.port import Database, DatabaseSnapshot, TableDescription
     from toolkit.storage import FileSystem
 
 UNKNOWN_COLUMN, SCHEMA_CHANGED = "unknown_column", "schema_changed"
@@ -135,7 +136,7 @@ class RowImportPlanner:
         column = described.column(name)
         if column is None:
             raise self._unknown([name])
-        (mapped,) = map_columns(dialect(self.database.access.type), str(described.name), [column], {})
+        (mapped,) = map_columns(self._dialect, str(described.name), [column], {})
         found = delta_range(self.target, self.marks, mapped.spark, name)
         if not found.is_open or found.is_skipped:
             return found
@@ -175,13 +176,13 @@ class RowImportPlanner:
             )
         if not chosen:
             raise NotExchanged(code=UNKNOWN_COLUMN, why=f"the table {described.name} has no column that is imported")
-        mapped = self._mapped(described, chosen)
+        mapped = map_columns(self._dialect, str(described.name), chosen, self.target.settings.columns)
         known = self._known(place, previous)
         return mapped if known is None else self._compared(mapped, known, place, previous, notes)
 
-    def _mapped(self, described: TableDescription, chosen: Sequence[TableColumn]) -> tuple[MappedColumn, ...]:
-        kind = dialect(self.database.access.type)
-        return map_columns(kind, str(described.name), chosen, self.target.settings.columns)
+    @property
+    def _dialect(self) -> Dialect:
+        return dialect(self.database.access.type)
 
     def _known(self, place: ImportPlace, previous: CanonicalPath | None) -> Mapping[str, str] | None:
         """Return type by column of the table, or of the last instance; None: there is none."""

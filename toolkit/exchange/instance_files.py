@@ -144,9 +144,14 @@ class InstanceReader:
             yield name, self.cluster.place(each.location), _format(f"{table.name}/{name}", each.storage), constants
 
 
-def _format(about: str, storage: StorageDescriptor) -> DataFormat:
+def stored_as(storage: StorageDescriptor) -> DataFormat | None:
+    """Return the format of a table's or partition's files; None: no exchange reads or writes it."""
     reader = (storage.input_format or "").lower()
-    found = next((each for each in (DataFormat.PARQUET, DataFormat.ORC) if each in reader), None)
+    return next((each for each in (DataFormat.PARQUET, DataFormat.ORC) if each in reader), None)
+
+
+def _format(about: str, storage: StorageDescriptor) -> DataFormat:
+    found = stored_as(storage)
     if found is None:
         message = f"{about} is read by {storage.input_format}; only Parquet and ORC partitions can be exported"
         raise UnusableFiles(message)

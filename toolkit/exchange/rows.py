@@ -56,6 +56,11 @@ class StoredFormat:
     format: DataFormat = DataFormat.PARQUET
     null_text: str = NULL_TEXT
 
+    @classmethod
+    def of(cls, kind: DataFormat, null_text: str | None) -> StoredFormat:
+        """Return the form of an entity, which need not name a text of nulls."""
+        return cls(format=kind, null_text=NULL_TEXT if null_text is None else null_text)
+
     def __str__(self) -> str:
         return f"csv with {self.null_text!r} as null" if self.format is DataFormat.CSV else str(self.format)
 

@@ -33,6 +33,7 @@ from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.errors import DriverMissing
 from toolkit.jdbc.gateway import CONNECT_SECONDS, STATEMENT_SECONDS, database_causes, failure
 from toolkit.jdbc.port import JdbcAccess
+from toolkit.jdbc.types import TEXTS
 
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -61,9 +62,8 @@ _CONNECTION_PROPERTIES: Mapping[DatasourceType, Mapping[str, str]] = {
     },
 }
 """Properties under those of the datasource."""
-_TEXTS = {DatasourceType.POSTGRES: "text", DatasourceType.MYSQL: "CHAR"}
-"""Types as which times cross: by Java's old classes, those before 1583 and in skipped hours become others."""
 _TIMES = {"date", "timestamp", "timestamp_ntz"}
+"""Types that cross as texts: by Java's old classes, times before 1583 and in skipped hours become others."""
 _LOADERS = {"MutableURLClassLoader", "ChildFirstURLClassLoader"}
 """Loaders of Spark's programs, of which all threads inherit; they take jars later too."""
 _CHECK = re.compile(r"\[feedctl\](.*?)\[/feedctl\]", re.DOTALL)
@@ -184,11 +184,11 @@ def _selected(session: SparkSession, request: ReadRequest) -> DataFrame:
 
 def _crossing(database: DatasourceType, name: str, kind: str) -> tuple[str, str]:
     """Return how a column is selected, and as which type Spark gets it."""
-    if kind not in _TIMES or database not in _TEXTS:
+    if kind not in _TIMES or database not in TEXTS:
         return name, kind
     is_moment = kind == "timestamp" and database is DatasourceType.POSTGRES
     value = f"{name} AT TIME ZONE 'UTC'" if is_moment else name
-    return f"CAST({value} AS {_TEXTS[database]}) AS {name}", "string"
+    return f"CAST({value} AS {TEXTS[database]}) AS {name}", "string"
 
 
 def _connection_options(access: JdbcAccess) -> dict[str, str]:
@@ -249,7 +249,7 @@ def _insert(frame: DataFrame, request: StageRequest) -> None:
 
 def _sent(column: Column, kind: str, database: DatasourceType) -> Column:
     """Return a column as the database gets it: times as texts in UTC, which say so where a server may be elsewhere."""
-    if kind not in _TIMES or database not in _TEXTS:
+    if kind not in _TIMES or database not in TEXTS:
         return column
     is_moment = kind == "timestamp" and database is DatasourceType.POSTGRES
     return sql.concat(column.cast("string"), sql.lit("+00" if is_moment else ""))

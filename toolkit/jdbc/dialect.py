@@ -110,9 +110,13 @@ class Dialect:
         inner = [f"{name} >= {low} AND {name} < {high}" for low, high in pairwise(texts)]
         return (f"({name} < {texts[0]} OR {name} IS NULL)", *inner, f"{name} >= {texts[-1]}")
 
-    def hashed(self, column: str, parts: int) -> tuple[str, ...]:  # noqa: ARG002 - the standard has no hash
+    def hashed(self, column: str, parts: int) -> tuple[str, ...]:
         """Return the conditions of rows by a hash of a column's text; one alone where the database has no hash."""
-        return ("1 = 1",)
+        if not self._hash:
+            return ("1 = 1",)
+        name = self.quote(column)
+        texts = [f"{self._hash.format(name)} % {parts} = {each}" for each in range(parts)]
+        return (f"({texts[0]} OR {name} IS NULL)", *texts[1:])
 
     def update_statement(
         self, staging: RelationName, table: RelationName, columns: Sequence[str], key: Sequence[str]
@@ -170,7 +174,7 @@ class Dialect:
         """Return the query that waits for the lock of a name, until the transaction ends; empty: there is no lock."""
         return ""
 
-    _create, engine = "CREATE TABLE", ""
+    _create, engine, _hash = "CREATE TABLE", "", ""
 
     def _same(self, key: Sequence[str], one: str, other: str) -> str:
         return " AND ".join(f"{one}.{self.quote(each)} = {other}.{self.quote(each)}" for each in key)
@@ -203,11 +207,7 @@ class Dialect:
 class _Postgres(Dialect):
     """SQL of PostgreSQL."""
 
-    @override
-    def hashed(self, column: str, parts: int) -> tuple[str, ...]:
-        name = self.quote(column)
-        texts = [f"(hashtext(CAST({name} AS text)) & 2147483647) % {parts} = {each}" for each in range(parts)]
-        return (f"({texts[0]} OR {name} IS NULL)", *texts[1:])
+    _create, _hash = "CREATE UNLOGGED TABLE", "(hashtext(CAST({} AS text)) & 2147483647)"
 
     @override
     def update_statement(
@@ -226,8 +226,6 @@ class _Postgres(Dialect):
         values = ", ".join(f"{self.quote(each)} = EXCLUDED.{self.quote(each)}" for each in columns if each not in key)
         then = f"UPDATE SET {values}" if values else "NOTHING"
         return f"{self.insert_statement(staging, table, columns)} ON CONFLICT ({self.names(key)}) DO {then}"
-
-    _create = "CREATE UNLOGGED TABLE"
 
     @override
     def widened(self, column: TableColumn) -> tuple[str, str] | None:
@@ -261,7 +259,7 @@ class _Postgres(Dialect):
 class _MySql(Dialect):
     """SQL of MariaDB and MySQL."""
 
-    engine = " ENGINE=InnoDB"
+    engine, _hash = " ENGINE=InnoDB", "CRC32({})"
 
     @override
     def widened(self, column: TableColumn) -> tuple[str, str] | None:
@@ -277,12 +275,6 @@ class _MySql(Dialect):
     @override
     def lock_query(self) -> str:
         return f"SELECT GET_LOCK(SHA2(?, 224), {_LOCK_SECONDS})"
-
-    @override
-    def hashed(self, column: str, parts: int) -> tuple[str, ...]:
-        name = self.quote(column)
-        texts = [f"CRC32({name}) % {parts} = {each}" for each in range(parts)]
-        return (f"({texts[0]} OR {name} IS NULL)", *texts[1:])
 
     @override
     def update_statement(

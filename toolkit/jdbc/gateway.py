@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from importlib.util import find_spec
@@ -88,10 +88,8 @@ class JdbcGateway:
         except Py4JError as error:
             raise DatabaseUnreachable(about=access.name, detail="its JVM has ended") from error
         jvm.java.sql.DriverManager.setLoginTimeout(CONNECT_SECONDS)
-        try:
+        with _explained(access, is_connecting=True):
             connection = jvm.java.sql.DriverManager.getConnection(access.url, properties)
-        except Py4JError as error:
-            raise failure(access, error, is_connecting=True) from error
         opened = JdbcConnection(access, self._java, connection)
         for statement in access.init_statements:
             opened.execute(statement)
@@ -103,13 +101,11 @@ class JdbcGateway:
         Raises:
             DatabaseError: the provider cannot be read.
         """
-        try:
+        with _explained(access):
             conf = self._java.jvm.org.apache.hadoop.conf.Configuration()
             conf.set("hadoop.security.credential.provider.path", provider)
             found = conf.getPassword(alias)
             return None if found is None else "".join(found)
-        except Py4JError as error:
-            raise failure(access, error) from error
 
     def close(self) -> None:
         """End the JVM."""
@@ -142,14 +138,12 @@ class JdbcConnection:
         Raises:
             FeedctlError: one of `toolkit.jdbc.errors`.
         """
-        try:
+        with _explained(self._access):
             self._connection.setAutoCommit(True)
             self._connection.setReadOnly(read_only)
             level = getattr(self._java.jvm.java.sql.Connection, isolation)
             self._connection.setTransactionIsolation(level)
             self._connection.setAutoCommit(False)
-        except Py4JError as error:
-            raise failure(self._access, error) from error
 
     def query(self, statement: str, *values: Value, seconds: float = STATEMENT_SECONDS) -> list[Row]:
         """Return all rows.
@@ -162,25 +156,13 @@ class JdbcConnection:
         Raises:
             FeedctlError: one of `toolkit.jdbc.errors`.
         """
-        try:
-            prepared = self._prepared(statement, values, seconds)
-            try:
-                return _rows(prepared.executeQuery())
-            finally:
-                prepared.close()
-        except Py4JError as error:
-            raise failure(self._access, error) from error
+        with _explained(self._access), closing(self._prepared(statement, values, seconds)) as prepared:
+            return _rows(prepared.executeQuery())
 
     def execute(self, statement: str, *values: Value, seconds: float = STATEMENT_SECONDS) -> int:
         """Execute a statement and return the number of rows that it changed; the rest is as in `query`."""
-        try:
-            prepared = self._prepared(statement, values, seconds)
-            try:
-                return 0 if prepared.execute() else int(prepared.getLargeUpdateCount())
-            finally:
-                prepared.close()
-        except Py4JError as error:
-            raise failure(self._access, error) from error
+        with _explained(self._access), closing(self._prepared(statement, values, seconds)) as prepared:
+            return 0 if prepared.execute() else int(prepared.getLargeUpdateCount())
 
     def commit(self) -> None:
         """Commit the transaction.
@@ -188,10 +170,8 @@ class JdbcConnection:
         Raises:
             FeedctlError: one of `toolkit.jdbc.errors`; whether it was committed is unknown then.
         """
-        try:
+        with _explained(self._access):
             self._connection.commit()
-        except Py4JError as error:
-            raise failure(self._access, error) from error
 
     def close(self) -> None:
         """Roll back what is open, and end the connection."""
@@ -243,6 +223,14 @@ def _started(class_path: Sequence[str], variables: Variables) -> subprocess.Pope
         env={name: variables[name] for name in _PASSED if name in variables},
         process_group=0,  # Ctrl-C is for this process, which rolls back first
     )
+
+
+@contextmanager
+def _explained(access: JdbcAccess, *, is_connecting: bool = False) -> Iterator[None]:
+    try:
+        yield
+    except Py4JError as error:
+        raise failure(access, error, is_connecting=is_connecting) from error
 
 
 def failure(access: JdbcAccess, error: Py4JError, *, is_connecting: bool = False) -> FeedctlError:

@@ -11,7 +11,7 @@ from toolkit.entities.datasource import Credential, Datasource, DatasourceInterf
 from toolkit.entities.values import property_text
 from toolkit.entities.vocabulary import DatasourceType
 from toolkit.errors import InvalidInput
-from toolkit.jdbc.dialect import Dialect, dialect
+from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.errors import CredentialMissing
 from toolkit.jdbc.port import Database, JdbcAccess, Secret
 from toolkit.variables import Variables
@@ -49,7 +49,7 @@ def open_database(datasource: Datasource, variables: Variables, *, writes: bool 
         message = f"{_about(datasource)} needs Spark's Python packages: pip install 'feedctl[spark]'"
         raise InvalidInput(message) from error
     access = database_access(datasource, variables, writes=writes)
-    credential = _credential(_interface(datasource, writes=writes), datasource)
+    credential = _interface(datasource, writes=writes).credential or datasource.credential
     has_alias = credential is not None and credential.alias is not None
     gateway = JdbcGateway([*access.jars, *(spark_jars(*_HADOOP_JARS) if has_alias else ())], variables)
     with ExitStack() as on_error:
@@ -67,12 +67,12 @@ def database_access(datasource: Datasource, variables: Variables, *, writes: boo
         InvalidInput: the datasource has no such interface, driver or password.
     """
     end = _interface(datasource, writes=writes)
-    driver, credential = end.driver or datasource.driver, _credential(end, datasource)
+    driver, credential = end.driver or datasource.driver, end.credential or datasource.credential
     driver_class = _DRIVERS.get(datasource.type, "") if driver is None else driver.class_
     if not driver_class:
         message = f"{_about(datasource)} has no driver; add driver: {{class: ..., jars: [...]}}"
         raise InvalidInput(message)
-    own = dialect(datasource.type)
+    own, given = dialect(datasource.type), {**datasource.properties, **end.properties}
     return JdbcAccess(
         name=_about(datasource),
         type=datasource.type,
@@ -81,7 +81,7 @@ def database_access(datasource: Datasource, variables: Variables, *, writes: boo
         jars=() if driver is None else driver.jars,
         user=None if credential is None else credential.user,
         password=None if credential is None else _password(_about(datasource), credential, variables),
-        properties=_properties(own, datasource, end),
+        properties={**own.properties, **{name: property_text(value) for name, value in given.items()}},
         init_statements=own.init_statements,
     )
 
@@ -93,15 +93,6 @@ def _interface(datasource: Datasource, *, writes: bool) -> DatasourceInterface:
         message = f"{_about(datasource)} has no write interface, which an export needs"
         raise InvalidInput(message)
     return end
-
-
-def _credential(end: DatasourceInterface, datasource: Datasource) -> Credential | None:
-    return end.credential or datasource.credential
-
-
-def _properties(own: Dialect, datasource: Datasource, end: DatasourceInterface) -> dict[str, str]:
-    given = {**datasource.properties, **end.properties}
-    return {**own.properties, **{name: property_text(value) for name, value in given.items()}}
 
 
 def _url(end: DatasourceInterface, driver_class: str) -> str:

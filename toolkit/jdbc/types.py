@@ -148,7 +148,8 @@ _STANDARD = (
     TypeRule(names=("character varying", "varchar", "char", "character", "text"), spark="string"),
     TypeRule(names=("date",), spark="date"),
 )
-_TEXTS = {DatasourceType.POSTGRES: "text", DatasourceType.MYSQL: "CHAR"}
+TEXTS = {DatasourceType.POSTGRES: "text", DatasourceType.MYSQL: "CHAR"}
+"""Types of texts without a limit."""
 
 
 def map_columns(
@@ -177,7 +178,7 @@ def _mapped(dialect: Dialect, column: TableColumn, wanted: str | None) -> Mapped
     own = _own(rule, column)
     is_text = own != "binary" if own else bool(rule.instead)  # a cast of other bytes changes them
     if wanted == "string" and is_text:
-        as_text = None if own == "string" else _TEXTS.get(dialect.type, "VARCHAR(4000)")
+        as_text = None if own == "string" else TEXTS.get(dialect.type, "VARCHAR(4000)")
         return MappedColumn(name=column.name, spark="string", cast=as_text)
     if wanted is not None and wanted != own and (own or rule.instead):
         return _converted(dialect, column, own, rule, wanted)
