@@ -645,7 +645,7 @@ class CrashRound:
         assert not self.has_ledger or keys == {f"2026-03-{day}T00:00Z" for day in days}
 
 
-@pytest.mark.parametrize("has_ledger", [True, False])
+@pytest.mark.parametrize("has_ledger", [True, pytest.param(False, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("renames", [True, False])
 def test_a_run_that_dies_before_any_of_its_effects_can_be_run_again(
     tmp_path: Path, *, renames: bool, has_ledger: bool
