@@ -5,6 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 
+def has_process(argument: str) -> bool:
+    """Return whether a process was started with an argument."""
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if argument.encode() in each.read_bytes().split(b"\0"):
+                return True
+        except OSError:  # it ended meanwhile
+            continue
+    return False
+
+
 def is_alive(pid: int) -> bool:
     """Return whether one of its threads may still run.
 

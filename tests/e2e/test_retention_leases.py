@@ -112,7 +112,7 @@ def test_what_a_killed_run_left_open_is_settled_by_the_next_and_every_instance_i
 def test_a_run_that_was_paused_past_its_lease_deletes_nothing_more(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
-    with in_the_middle(repo, lease_seconds=2) as first:
+    with in_the_middle(repo, lease_seconds=5) as first:
         stop(first, repo)
         second = when_free(repo, "--feed", "clicks", "--time", LATER)
         assert second.returncode == 0, second.stderr
@@ -135,13 +135,13 @@ def test_a_run_that_was_paused_past_its_lease_deletes_nothing_more(tmp_path: Pat
 def test_a_run_that_is_suspended_pauses_in_place_keeps_its_lease_and_goes_on(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
-    with in_the_middle(repo, lease_seconds=2) as first, looking_into(url) as ledger:
+    with in_the_middle(repo, lease_seconds=5) as first, looking_into(url) as ledger:
         stop(first, repo)
         ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob"))
         first.send_signal(signal.SIGCONT)
         wait_until(lambda: runs_of(url)[0].status is RunStatus.SUSPENDED)
         left = repo.tree()
-        time.sleep(3)
+        time.sleep(6)
         assert plain(repo, "--feed", "clicks", "--time", LATER).returncode == SKIPPED
         assert repo.tree() == left
         assert len(left) > len(expected)

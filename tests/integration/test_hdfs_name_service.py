@@ -79,7 +79,7 @@ def test_everything_works_when_the_first_name_node_is_down(
     assert not system.remove_if_empty(base.child("dir"), below=base)
     system.delete(base.child("dir"), below=base)
     assert list(system.list(base)) == []
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
 
 
 def test_the_settings_of_the_entity_stand_above_the_files(
@@ -120,11 +120,11 @@ def test_a_host_that_cannot_be_found_is_refused_within_the_deadline() -> None:
     began = time.monotonic()
     with pytest.raises((Unreachable, UnknownAuthority)):
         system.status(CanonicalPath("hdfs", spec.authority, "/"))
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 def _refuses_soon(call: Callable[[], object]) -> None:
     began = time.monotonic()
     with pytest.raises(Unreachable, match="refused"):
         call()
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60

@@ -55,7 +55,7 @@ def test_a_frozen_name_node_is_unreachable_in_time_and_works_again(
         with ThreadPoolExecutor(16) as pool:
             began = time.monotonic()
             found = list(pool.map(lambda number: _error(system, base.child(str(number))), range(32)))
-            assert time.monotonic() - began < 4 * _SECONDS + 5
+            assert time.monotonic() - began < 60  # 64 s one after the other
         assert found == [Unreachable] * 32
         assert bounded.stuck >= 8
     finally:
@@ -101,7 +101,7 @@ def test_a_name_node_that_is_gone_is_unreachable_within_seconds(
     restartable_hdfs.stop_namenode()
     began = time.monotonic()
     assert _error(system, _base(restartable_hdfs)) is Unreachable
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 def test_patience_gets_through_a_restart_in_the_middle_of_many_listings(

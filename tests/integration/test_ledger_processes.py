@@ -14,7 +14,7 @@ from tests.soak.ledger_swarm import Swarm
 pytestmark = pytest.mark.extended
 
 _SEED = 20260333
-"""With it, those who may die do so early."""
+"""With it, one who may die does so at its 29th statement, which each of them comes to."""
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,9 @@ from tests.e2e.tiny_repo import NOMINAL_TIME, make_tiny_repo, retention_argument
 from tests.integration.replications import KEYS, End, Replication, hour
 from tests.testbed.activemq import ActiveMQ, Received
 from tests.unit.notify.test_message import made
+from toolkit.bootstrap import messages
 from toolkit.cli.boundary import run_app
+from toolkit.notify import stomp
 from toolkit.notify.channel import MessageRefused
 from toolkit.notify.stomp import Broker, StompSession
 
@@ -41,6 +43,13 @@ def _copying(directory: Path, messaging: str) -> Replication:
 
 def _of(broker: ActiveMQ, uri: str = "", user: str = "") -> str:
     return f'{{endpoint: "{uri or broker.uri}", credential: {{user: {user or broker.user}, env: {VARIABLE}}}}}'
+
+
+@pytest.fixture(autouse=True)
+def _time_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give what is sent at the end of an action more than the two seconds that a busy machine may need."""
+    monkeypatch.setattr(messages, "END_SECONDS", 60.0)
+    monkeypatch.setattr(messages, "_LOOK_SECONDS", 20.0)
 
 
 @pytest.fixture
@@ -182,13 +191,14 @@ def _bare(uri: str) -> str:
     return f'{{endpoint: "{uri}"}}'
 
 
-def test_a_broker_that_is_down_delays_nothing(tmp_path: Path) -> None:
+def test_a_broker_that_is_down_delays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stomp, "WAIT_SECONDS", 120.0)
     with reserved_port() as port:
         copying = _copying(tmp_path, _bare(f"stomp://127.0.0.1:{port.getsockname()[1]}"))
         begun = time.monotonic()
         code, result = copying.run()
     (note,) = result["notes"]
-    assert (code, time.monotonic() - begun < 10 + _elsewhere(tmp_path)) == (0, True)
+    assert (code, time.monotonic() - begun < 60) == (0, True)
     assert "6 messages wait" in note
     assert "Connection refused" in note
 
@@ -200,22 +210,18 @@ def silent() -> Iterator[str]:
         yield f"stomp://127.0.0.1:{server.getsockname()[1]}"
 
 
-def test_a_broker_that_is_silent_is_waited_for_two_seconds_at_the_end(tmp_path: Path, silent: str) -> None:
+def test_a_broker_that_is_silent_is_waited_for_two_seconds_at_the_end(
+    tmp_path: Path, silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(stomp, "WAIT_SECONDS", 120.0)
     begun = time.monotonic()
     code, result = _copying(tmp_path, _bare(silent)).run()
     took = time.monotonic() - begun
     (note,) = result["notes"]
     assert code == 0
     assert note.startswith("6 messages wait for the channel broker:backup: no answer in time")
-    assert took < 10 + _elsewhere(tmp_path)
-
-
-def _elsewhere(directory: Path) -> float:
-    """Seconds that a run takes without any broker, twice over and one."""
-    (directory / "alone").mkdir()
-    copying, begun = _copying(directory / "alone", ""), time.monotonic()
-    assert copying.run()[0] == 0
-    return 2 * (time.monotonic() - begun) + 1
+    assert took < 60  # 120 if the broker were waited for
 
 
 def test_without_a_ledger_messages_are_sent_all_the_same(

@@ -39,7 +39,7 @@ def test_a_target_without_room_fails_clearly_and_nothing_is_visible(hdfs: HdfsCl
 def test_uploads_that_a_killed_run_left_on_s3_are_ended_by_the_next_one(
     s3: S3Store, s3_bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in short_leases(2).items():
+    for name, value in short_leases(30).items():
         monkeypatch.setenv(name, value)
     source, target = local(tmp_path / "from"), on_s3(s3, s3_bucket)
     content = random.Random(1).randbytes(LARGE_BYTES + 1)  # noqa: S311 - no secret

@@ -21,7 +21,7 @@ from toolkit.result import ExitCode
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended]
 
-_SECONDS, _LEASE_SECONDS = 120, 5
+_SECONDS, _LEASE_SECONDS = 120, 15
 _BATCHES_HOURS = 1500
 """More old instances than are written down at once."""
 _DISK_BYTES = 4 << 20

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.liveness import has_process
+from tests.testbed.waiting import becomes_true
 from tests.unit.notify.test_message import made
 from toolkit.entities.monitoring import WebhookFormat
 from toolkit.notify import webhook
@@ -149,10 +151,10 @@ def test_a_server_that_is_slow_is_waited_for_no_longer_than_so(monkeypatch: pyte
     monkeypatch.setattr(webhook, "ANSWER_SECONDS", 0.2)
     begun = time.monotonic()
     with serving() as received:
-        received.seconds = 3
+        received.seconds = 30
         with pytest.raises(ChannelUnavailable, match="timed out"):
             send(received.url)
-        assert time.monotonic() - begun < 2.5
+        assert time.monotonic() - begun < 20
 
 
 def test_a_login_of_a_netrc_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,15 +262,13 @@ def test_the_exit_code_of_a_program_decides_what_becomes_of_a_message(
 
 
 def test_a_program_that_hangs_is_killed_with_what_it_started(tmp_path: Path) -> None:
-    file = tmp_path / "alive"
-    child = f"import time; time.sleep(2); open({str(file)!r}, 'w')"
+    child = f"import time; time.sleep(600)  # {tmp_path}"
     script = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
     begun = time.monotonic()
     with pytest.raises(ChannelUnavailable, match=r"did not end within 0\.5 s"):
         command(script, seconds=0.5).send(made(), "")
-    assert time.monotonic() - begun < 10
-    time.sleep(2.5)
-    assert not file.exists()
+    assert time.monotonic() - begun < 30
+    assert becomes_true(lambda: not has_process(child), seconds=60)
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:

@@ -129,7 +129,7 @@ def killed_and_run_again(runs: ValidatedRuns, key: str, moment: str, *, is_bad: 
     hang = runs.directory / "hang-judge"
     if moment == "during":
         hang.touch()
-    with runs.started(time=key, lease_seconds=2) as run:
+    with runs.started(time=key, lease_seconds=30) as run:
         place = runs.staging if moment == "after" and is_bad else runs.directory / "data/counts"
         moments: Mapping[str, Callable[[], bool]] = {
             "before": lambda: runs.waits(key),

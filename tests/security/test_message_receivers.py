@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.liveness import has_process
+from tests.testbed.waiting import becomes_true
 from tests.unit.notify.test_message import made
 from toolkit.entities.monitoring import MailTls
 from toolkit.metrics import definitions
@@ -134,7 +136,7 @@ def test_an_answer_in_small_pieces_is_waited_for_as_a_whole(
     begun = time.monotonic()
     with answering(dripping(begin, drop)) as port:
         error_of(channel(port))
-    assert 0.4 < time.monotonic() - begun < 5
+    assert 0.4 < time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize(
@@ -270,18 +272,16 @@ def test_errors_of_a_program_are_not_kept_whole() -> None:
 
 
 def test_a_program_that_leaves_another_behind_has_taken_the_message() -> None:
-    script = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(8)'])"
+    script = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(45)'])"
     begun = time.monotonic()
-    program(script, seconds=6).send(made(), "")
-    assert time.monotonic() - begun < 5
+    program(script, seconds=40).send(made(), "")
+    assert time.monotonic() - begun < 30
 
 
 def test_a_program_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     """A sender's thread is abandoned at the end of an action: its program would stay for ever."""
     file = tmp_path / "alive"
-    slow = (
-        f"import time; open({str(file)!r}, 'w').write('begun'); time.sleep(4); open({str(file)!r}, 'w').write('left')"
-    )
+    slow = f"import time; open({str(file)!r}, 'w').write('begun'); time.sleep(600)"
     code = f"""
 import sys, threading, time
 from pathlib import Path
@@ -293,8 +293,7 @@ while not (Path({str(file)!r}).exists() and Path({str(file)!r}).read_text()):
     time.sleep(0.05)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-    time.sleep(4.5)
-    assert file.read_text() == "begun"
+    assert becomes_true(lambda: not has_process(slow), seconds=60)
 
 
 @pytest.mark.parametrize("sink", [StatsdSink(address="a..b:1"), GraphiteSink(address="a..b:1")])

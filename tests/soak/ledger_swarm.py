@@ -54,6 +54,7 @@ class Swarm:
             counts = self._work(str(url), forks, ledger, acknowledged)
             drained = forks.call(drain, str(url), acknowledged)
             assert drained.code == 0, drained.output
+            counts.update(json.loads(drained.output))
             ledger.read(lambda tx: _check(tx.connection, acknowledged))
         return counts
 

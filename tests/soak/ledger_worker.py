@@ -82,7 +82,7 @@ def work(orders: RunCommands) -> str:
 
 
 def drain(url: str, acknowledged: Path) -> str:
-    """Runs jobs, each of which succeeds, until no process has anything to read."""
+    """Run jobs, each of which succeeds, until no process has anything to read, and hold a lease."""
     ledger = open_ledger(sa.make_url(url))
     chance = random.Random(0)  # noqa: S311 - as above
     worker = Worker(ledger=ledger, chance=chance, acknowledged=acknowledged, fails=0)
@@ -91,6 +91,8 @@ def drain(url: str, acknowledged: Path) -> str:
         before = worker.counts["halted"]
         for name in PROCESSES:
             worker.run_job(name, None)
+    while not worker.counts["held"]:  # a lease of a dead worker ends after `LEASE_SECONDS`
+        worker.hold()
     ledger.close()
     return json.dumps(worker.counts)
 
@@ -154,9 +156,9 @@ class Worker:
 
     def _holds(self) -> None:
         for _ in range(_HOLDS):
-            self._hold()
+            self.hold()
 
-    def _hold(self) -> None:
+    def hold(self) -> None:
         """Lease something, keep it for a moment, perhaps renew it, and give it back."""
         number = self._chance.randrange(_KEYS)
         try:

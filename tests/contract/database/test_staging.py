@@ -258,10 +258,10 @@ def test_merges_into_a_table_take_turns_so_that_a_key_without_an_index_comes_onc
         with database.transaction() as session:
             assert beside.lock(session)
             second = pool.submit(other)
-            assert began.wait(20)
+            assert began.wait(60)
             assert not merged.wait(1)
             load.merge(session)
-        second.result(20)
+        second.result(60)
     assert [str(row[0]) for row in data.rows("SELECT id FROM plain ORDER BY id")] == ["1", "3"]
 
 

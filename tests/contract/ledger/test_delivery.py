@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -45,7 +46,7 @@ class FakeChannel:
         return self
 
     def send(self, message: Message, recipient: str) -> None:
-        self.go_on.wait(20)
+        self.go_on.wait(60)
         _raise_next(self.at_send)
         self.got.append((message.message_id, recipient))
 
@@ -158,16 +159,24 @@ def test_many_messages_that_break_each_session_do_not_keep_others_waiting_either
     assert mail.got == [("m10", "a"), ("m11", "a")]
 
 
-def test_a_message_under_way_at_the_deadline_is_marked_and_its_channel_is_not_blamed(ledger: Ledger) -> None:
+def test_a_message_under_way_at_the_deadline_is_marked_and_its_channel_is_not_blamed(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("toolkit.notify.delivery._GRACE_SECONDS", 60.0)  # more than a busy machine needs
+    deadline = math.inf
+
     class Slow(FakeChannel):
         def send(self, message: Message, recipient: str) -> None:
-            time.sleep(0.02)
+            nonlocal deadline
             super().send(message, recipient)
+            if len(self.got) == 5:
+                deadline = time.monotonic()  # it comes while this message is under way
+                time.sleep(0.5)
 
     mail = Slow()
     put(ledger, *range(100))
-    sends, begun = delivery(ledger, mail=mail), time.monotonic()
-    report = sends.run(lambda: begun + 0.5)
+    sends = delivery(ledger, mail=mail)
+    report = sends.run(lambda: deadline)
     sends.ending.set()
     assert report.failures == {}
     sent = [each for each, state, _ in states(ledger) if state is OutboxState.SENT]
@@ -221,7 +230,7 @@ def test_a_receiver_that_hangs_is_left_at_the_deadline_and_rests(ledger: Ledger)
     put(ledger, 1, channel="chat")
     sends, begun = delivery(ledger, mail=mail, chat=chat), time.monotonic()
     report = sends.run(lambda: begun + 0.3)
-    assert 0.3 <= time.monotonic() - begun < 5
+    assert 0.3 <= time.monotonic() - begun < 15
     assert (report.sent, report.failures) == (1, {"mail": LATE})
     assert delivery(ledger, mail=FakeChannel()).run() == Delivered()
     mail.go_on.set()
@@ -231,7 +240,7 @@ def test_a_receiver_that_hangs_is_left_at_the_deadline_and_rests(ledger: Ledger)
 
 
 def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

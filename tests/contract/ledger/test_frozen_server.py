@@ -36,7 +36,7 @@ def test_who_waits_for_a_frozen_server_is_freed_by_the_next_who_wants_the_ledger
             with pytest.raises(LedgerUnavailable, match=r"not answered for 0\.5 seconds"):
                 ledger.read(lambda tx: tx.now())
             with pytest.raises(LedgerUnavailable):
-                hanging.result(20)
+                hanging.result(60)
             assert (
                 ledger.read(lambda tx: tx.connection.exec_driver_sql("SELECT 1").scalar_one()) == 1
             )  # a new connection

@@ -320,7 +320,7 @@ def test_no_caller_waits_for_ever_after_an_error_of_the_program(site: Site) -> N
             each.start()
             time.sleep(0.1)
         for each in threads:
-            each.join(10)
+            each.join(60)
         assert not any(each.is_alive() for each in threads)
         assert len(errors) == 2
         site.table.before = lambda _: None
@@ -348,7 +348,7 @@ def _late(ledger: Ledger) -> Ledger:
 
 
 def _soon() -> float:
-    return time.monotonic() + 5
+    return time.monotonic() + 60
 
 
 def test_a_writer_of_the_same_name_is_refused(site: Site) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+_MOST_SECONDS = 60
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Numbers:
@@ -44,6 +46,27 @@ def marking(task: Numbers, attempt: int) -> Iterator[str]:
     time.sleep(task.seconds)
     mark(task, f"ended-{attempt}")
     yield task.name
+
+
+def meeting(task: Numbers, attempt: int) -> Iterator[str]:
+    """Wait until so many tasks have begun: they meet when they are worked on at once, and never else."""
+    mark(task, f"begun-{attempt}")
+    deadline = time.monotonic() + _MOST_SECONDS
+    while len(list(Path(task.folder).glob("*-begun-*"))) < task.count:
+        if time.monotonic() > deadline:
+            raise Broken(task.name, attempt)
+        time.sleep(0.05)
+    yield task.name
+
+
+def waiting(task: Numbers, attempt: int) -> Iterator[str]:
+    """Wait for a file `go-on`, unless the task is quick."""
+    deadline = time.monotonic() + _MOST_SECONDS
+    while task.name != "quick" and not (Path(task.folder) / "go-on").exists():
+        if time.monotonic() > deadline:
+            raise Broken(task.name, attempt)
+        time.sleep(0.05)
+    yield f"{task.name}/{attempt}"
 
 
 def dying_once(task: Numbers, attempt: int) -> Iterator[str]:

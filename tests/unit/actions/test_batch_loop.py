@@ -42,7 +42,7 @@ def test_while_a_batch_works_what_follows_it_is_written_down() -> None:
             written.set()
 
     def wait(mark: Mark) -> None:
-        assert mark.number > 0 or written.wait(10)
+        assert mark.number > 0 or written.wait(60)
 
     scene.recorder.before_record, scene.action.before = note, wait
     assert scene.run().status is Status.SUCCEEDED
@@ -208,7 +208,7 @@ def test_nothing_begins_once_the_record_is_lost_in_the_middle_of_a_batch() -> No
     scene = Scene(action=MarkAction(todo={"clicks": 4}), recorder=MemoryRecorder(fails_at=2), audit=RecordingLoss())
 
     def wait(_: Mark) -> None:
-        assert is_lost.wait(10)
+        assert is_lost.wait(60)
 
     scene.action.before = wait
     codes = outcomes(scene.run())
@@ -267,7 +267,7 @@ def test_what_was_done_while_an_error_came_from_the_record_is_in_the_audit_file(
 
     def fail(step: RecordBatch) -> None:
         if step.intended and step.intended[0].position == 3:
-            assert is_done.wait(10)
+            assert is_done.wait(60)
             raise error
 
     def last(mark: Mark) -> None:
@@ -288,7 +288,7 @@ def test_an_error_while_something_is_written_down_ends_what_is_under_way(error: 
 
     def fail(step: RecordBatch) -> None:
         if step.intended and step.intended[0].position == 3:
-            assert began.wait(10)
+            assert began.wait(60)
             raise error
 
     def wait(mark: Mark) -> None:

@@ -139,7 +139,7 @@ def test_a_look_that_waits_for_a_silent_store_does_not_wait_for_itself(scene: Sc
     scene.store.before = wait
     looker = threading.Thread(target=scene.holds, daemon=True)
     looker.start()
-    looker.join(10)
+    looker.join(60)
     assert (looker.is_alive(), calls) == (False, [False])
 
 
@@ -154,13 +154,13 @@ def test_while_one_thread_looks_the_others_go_on_for_a_while_and_then_wait_for_i
 
     def look() -> None:
         is_looking.set()
-        assert may_look.wait(10)
+        assert may_look.wait(60)
 
     assert not scene.holds(ITEMS_BETWEEN_LOOKS)
     scene.added.calls, scene.added.is_held = look, True
     looker = threading.Thread(target=scene.holds)
     looker.start()
-    assert is_looking.wait(10)
+    assert is_looking.wait(60)
     assert not scene.holds(ITEMS_BETWEEN_LOOKS - 1)
     waiter = threading.Thread(target=lambda: passed.append(scene.holds()))
     waiter.start()
@@ -168,7 +168,7 @@ def test_while_one_thread_looks_the_others_go_on_for_a_while_and_then_wait_for_i
     assert passed == []
     may_look.set()
     for thread in (looker, waiter):
-        thread.join(10)
+        thread.join(60)
     assert passed == [True]
 
 
@@ -176,14 +176,14 @@ def test_threads_that_all_must_look_share_looks_that_began_after_they_asked(scen
     together = threading.Barrier(8)
 
     def take() -> None:
-        together.wait(10)
+        together.wait(60)
         assert not scene.watch.holds(BASE, must_look=True)
 
     threads = [threading.Thread(target=take) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert 1 <= scene.added.looks <= 8
 
 

@@ -409,7 +409,7 @@ def test_a_bug_ends_every_run_with_an_outcome_and_is_raised() -> None:
 def test_so_many_targets_are_at_work_at_once_as_were_asked_for() -> None:
     scene, together = _scene(clicks=1, views=1), threading.Barrier(2)
     for place in ("before_plan", "before"):
-        setattr(scene.action, place, lambda _: together.wait(10))
+        setattr(scene.action, place, lambda _: together.wait(60))
     result = scene.run(parallel=2)
     assert (sorted(_done(result)), _statuses(scene)) == (["clicks-0", "views-0"], [RunStatus.SUCCEEDED] * 2)
 
@@ -420,11 +420,11 @@ def test_a_second_ctrl_c_ends_targets_that_are_at_work_in_other_threads() -> Non
 
     def interrupt(mark: Mark) -> None:
         if mark.number == 1:
-            both.wait(10)
+            both.wait(60)
             if mark.entity == "clicks":
                 time.sleep(0.3)  # a thread that is about to wait does not notice a signal
                 signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            time.sleep(0.6)
+            time.sleep(1.5)
 
     scene.action.before = interrupt
     with pytest.raises(KeyboardInterrupt):

@@ -172,7 +172,7 @@ def test_a_target_ends_while_another_has_no_plan_yet() -> None:
 
     def wait(job: Job) -> None:
         if job.entity == "views":
-            is_planning.wait(10)
+            is_planning.wait(60)
             return
         is_planning.set()
         while not (scene.line.given_back or scene.line.is_closed):

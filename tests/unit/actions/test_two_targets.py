@@ -50,7 +50,7 @@ class Files:
     def both_at_work(self, mark: Mark, number: int = DIES_AT) -> bool:
         """Return whether this is the mark at which the first run ends; both are in their middle then."""
         if mark.number == number:
-            self.both.wait(10)
+            self.both.wait(60)
         return mark.number == number and mark.entity == "clicks"
 
 
@@ -120,7 +120,7 @@ def test_while_a_run_is_paused_the_other_goes_on_to_its_end(tmp_path: Path) -> N
 
     def begin_views_late(step: RecordBatch) -> None:
         if step.intended and "views" in step.intended[0].path:
-            assert is_resting.wait(10)
+            assert is_resting.wait(60)
             time.sleep(0.1)  # all threads of the first run come to rest
 
     scene.action.before, recorder.before_record = before, begin_views_late

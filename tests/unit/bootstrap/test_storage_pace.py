@@ -18,4 +18,4 @@ def test_threads_that_wait_for_a_silent_store_do_not_use_the_rate_up() -> None:
     for _ in range(5):
         system.pause(0.001)
     assert len(calls) == 5
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # 50 s if each pause took from the rate

@@ -25,7 +25,7 @@ SAMPLES = [
 def test_graphite_gets_a_path_a_value_and_a_time_for_each_series() -> None:
     with tcp_listener() as server:
         GraphiteSink(address=server.address).send(SAMPLES)
-        assert server.arrived.wait(5)
+        assert server.arrived.wait(60)
     lines = [line.split() for line in server.received[0].decode().splitlines()]
     assert [line[:2] for line in lines] == [
         ["feedctl_up", "1.0"],
@@ -63,7 +63,7 @@ def test_a_hostile_label_forges_no_line_of_statsd_or_graphite(hostile: str) -> N
     with udp_listener() as (address, udp), tcp_listener() as tcp:
         StatsdSink(address=address).send([sample])
         GraphiteSink(address=tcp.address).send([sample])
-        assert tcp.arrived.wait(5)
+        assert tcp.arrived.wait(60)
         statsd = udp.recv(65_536).decode("ascii")
     graphite = tcp.received[0].decode("ascii")
     path, _, value = statsd.partition(":")

@@ -214,7 +214,7 @@ def test_a_stop_ends_the_step_and_all_that_it_started_before_it_goes_on(tmp_path
 
 def test_a_step_may_put_its_things_in_order_when_it_is_stopped(tmp_path: Path) -> None:
     script = a_script(tmp_path, "trap 'echo tidied; exit 0' TERM; touch ready; while true; do sleep 0.1; done")
-    call = a_call(tmp_path, script, grace_seconds=5.0)
+    call = a_call(tmp_path, script, grace_seconds=60.0)
 
     with pytest.raises(Stopped):
         CommandEngine().run(call, _ignored, when(tmp_path / "ready"))

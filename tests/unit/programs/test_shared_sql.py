@@ -145,7 +145,7 @@ def test_an_application_that_has_to_go_takes_no_further_step(site: SharedSite) -
 def test_applications_without_a_step_do_not_pile_up(site: SharedSite) -> None:
     for number in range(5):
         site.ran(process=f"p{number}")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while sum(bool(processes_of(each)) for each in site.hosts) > 2:
         assert time.monotonic() < deadline
         time.sleep(0.05)

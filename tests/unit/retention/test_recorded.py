@@ -172,7 +172,7 @@ def test_nothing_begins_once_the_ledger_is_lost_in_the_middle_of_a_batch() -> No
             if "ledger_lost" in {line.get("code") for line in self.lines}:
                 is_lost.set()
 
-    system.before_delete = lambda _: None if is_lost.wait(10) else pytest.fail("nobody said that the ledger was lost")
+    system.before_delete = lambda _: None if is_lost.wait(60) else pytest.fail("nobody said that the ledger was lost")
     result = run(system, FeedText(), recorder=recorder, audit=RecordingLoss())
     codes = Counter((each.outcome, each.code) for each in result.items)
     # The thread may be between its last look and its next effect when the run is told.

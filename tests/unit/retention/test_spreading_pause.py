@@ -73,7 +73,7 @@ class Busy:
                 yield answers.get()
         finally:
             is_cancelled.set()
-            thread.join(10)
+            thread.join(60)
 
 
 def _suspended(

@@ -29,7 +29,7 @@ def test_there_is_one_thread_for_all_runs_and_none_without_runs() -> None:
         with envelope.start(start_request("clicks")), envelope.start(start_request("views")):
             (thread,) = _beating()
             assert thread.daemon
-    thread.join(5)
+    thread.join(60)
     assert _beating() == []
 
 
@@ -93,7 +93,7 @@ def test_a_lost_ledger_ends_the_beating_until_another_run_begins() -> None:
         envelope = envelope_of(recorder, heartbeat)
         run = envelope.start(start_request())
         (thread,) = _beating()
-        thread.join(5)
+        thread.join(60)
         assert recorder.beats == 1
         with pytest.raises(LedgerLost):
             run.check()

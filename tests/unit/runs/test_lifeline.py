@@ -26,7 +26,7 @@ if os.fork():
     os._exit(0)
 with watched_signals({"PYSPARK_GATEWAY_PORT": sys.argv[2]}) as line:
     print("up", os.getpid(), flush=True)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             line.check()

@@ -44,7 +44,7 @@ def _owner(program: str = _MARK) -> Iterator[tuple[Run, subprocess.Popen[str]]]:
 
 
 def _wait_until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)

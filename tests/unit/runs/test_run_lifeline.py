@@ -243,7 +243,7 @@ def test_no_thread_of_a_suspended_run_goes_on_after_a_signal(scene: Scene) -> No
     time.sleep(0.05)  # so that the others wait behind the one that rests
     scene.process.stop(Stopped(reason="received SIGTERM"))
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert ended == ["received SIGTERM"] * 16
 
 
@@ -259,7 +259,7 @@ def test_work_that_goes_on_elsewhere_is_to_be_called_off_before_a_run_rests(scen
     with pytest.raises(PauseRequested):
         scene.run.check_without_rest()
     scene.requested(RequestKind.RESUME, 2)
-    resting.join(10)
+    resting.join(60)
     scene.run.check_without_rest()
 
 

@@ -43,7 +43,7 @@ def _hanging(calls: BoundedCalls, number: int) -> Iterator[threading.Event]:
 
 
 def _becomes(is_so: Callable[[], bool]) -> bool:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not is_so() and time.monotonic() < end:
         time.sleep(0.01)
     return is_so()
@@ -71,7 +71,7 @@ def test_a_call_without_an_answer_is_left_alone_after_its_time() -> None:
     calls = BoundedCalls(seconds=0.05)
     began = time.monotonic()
     with _hanging(calls, 1):
-        assert 0.04 < time.monotonic() - began < 5
+        assert 0.04 < time.monotonic() - began < 30
         assert calls.stuck == 1
         assert calls.run(lambda: 7) == 7
 
@@ -92,7 +92,7 @@ def test_a_late_call_takes_its_effect_and_its_thread_ends() -> None:
 
     with _hanging(calls, 1) as answer, pytest.raises(NoAnswer):
         calls.run(late)
-    assert done.wait(10)
+    assert done.wait(60)
     assert _becomes(lambda: calls.stuck == 0)
     assert _becomes(lambda: _threads() <= before)
 
@@ -200,7 +200,7 @@ def test_a_call_that_goes_on_ends_in_its_own_time() -> None:
 
 def test_who_starts_a_call_may_do_something_meanwhile() -> None:
     calls, release = BoundedCalls(5), threading.Event()
-    with calls.started(lambda: release.wait(5)) as started:
+    with calls.started(lambda: release.wait(60)) as started:
         release.set()
         assert started.answer() is True
     assert calls.stuck == 0

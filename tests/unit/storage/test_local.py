@@ -265,18 +265,18 @@ def test_an_instance_and_the_aside_of_its_name_are_not_removed_at_once(tmp_path:
     def wait_in_the_first() -> None:
         begun.append(threading.current_thread().name)
         is_inside.set()
-        may_go_on.wait(10)
+        may_go_on.wait(60)
 
     system = LocalFileSystem(wait_in_the_first)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(system.delete, _path(base / f"{ASIDE_PREFIX}2026"), below=_path(base))
-        assert is_inside.wait(10)
+        assert is_inside.wait(60)
         second = pool.submit(system.delete, _path(base / "2026"), below=_path(base))
         time.sleep(0.1)
         threads = set(begun)
         may_go_on.set()
-        first.result(10)
-        second.result(10)
+        first.result(60)
+        second.result(60)
     assert len(threads) == 1
     assert list(base.iterdir()) == []
 

@@ -83,7 +83,7 @@ def test_an_answer_that_never_ends_is_given_up_as_a_whole() -> None:
 
 def test_what_rests_before_a_request_does_not_count_as_its_time() -> None:
     with serving(lambda _: Answer(body=_GONE)) as web:
-        bucket = Bucket("b", maker(web.authority, lambda: time.sleep(0.5), seconds=0.3))
+        bucket = Bucket("b", maker(web.authority, lambda: time.sleep(1.5), seconds=1))
         assert bucket.remove(["a"]) == {}
         assert len(web.seen) == 1
 

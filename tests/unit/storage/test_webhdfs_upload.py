@@ -24,7 +24,7 @@ def test_all_bytes_arrive_in_small_pieces_from_the_callers_own_thread() -> None:
     with ThreadPoolExecutor(1) as pool:
         sent = pool.submit(lambda: list(upload))
         upload.send(chunks())
-        pieces = sent.result(5)
+        pieces = sent.result(60)
     assert b"".join(pieces) == b"a" * 100_000 + b"b"
     assert max(len(piece) for piece in pieces) <= 64 * 1024
     assert threads == {threading.get_ident()}
@@ -52,4 +52,4 @@ def test_the_body_ends_where_the_source_fails() -> None:
         sent = pool.submit(lambda: list(upload))
         with pytest.raises(LookupError):
             upload.send(chunks())
-        assert sent.result(5) == [b"first"]
+        assert sent.result(60) == [b"first"]

@@ -270,9 +270,9 @@ def test_a_file_waits_for_room_while_smaller_ones_go_and_a_stop_ends_the_wait(tm
         assert made.copy(small).code == ""
         is_stopped.set()
         with pytest.raises(StopRequested):
-            waiting[1].result(10)
+            waiting[1].result(60)
         assert not waiting[0].done()
-    assert waiting[0].result(10).code == ""
+    assert waiting[0].result(60).code == ""
     assert read(tmp_path / "to") == {"large": "large" * 3, "s": "sss"}
 
 

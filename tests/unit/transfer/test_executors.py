@@ -75,13 +75,13 @@ def test_machines_are_made_ready_once_and_given_back() -> None:
 
 def test_targets_in_several_threads_make_one_application() -> None:
     spark, opened, ready = FakeSpark(), list[object](), threading.Event()
-    machines = Executors(load=spark.module, check=lambda: None if ready.wait(10) else pytest.fail("never ready"))
+    machines = Executors(load=spark.module, check=lambda: None if ready.wait(60) else pytest.fail("never ready"))
     threads = [threading.Thread(target=lambda: opened.append(machines.open())) for _ in range(4)]
     for thread in threads:
         thread.start()
     ready.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert (spark.output, opened) == (["loaded", "opened", "ready"], [spark] * 4)
 
 
