@@ -31,6 +31,7 @@ OPTIONS = {
     "bench_ingest": ("--rounds", "1"),
     "bench_process": ("--rounds", "1"),
     "bench_quality": ("--rounds", "1"),
+    "bench_quarantine": ("--objects", "10000"),
     "bench_replication": ("--rounds", "1", "--longest", "300"),
     "bench_shared_sql": ("--rounds", "1"),
     "bench_table_eviction": ("--rounds", "1"),

@@ -14,6 +14,8 @@ from toolkit.storage import Entry, FileKind, NotFound, StorageError, WrongKind
 from toolkit.threads import worker_pool
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from toolkit.el import CanonicalPath
     from toolkit.retention.plan import FeedPlan, PlanItem
     from toolkit.retention.targets import FeedTarget
@@ -97,22 +99,27 @@ def _content(item: PlanItem, system: FileSystem) -> tuple[str, int | None]:
 
 def content_of(path: CanonicalPath, system: FileSystem) -> tuple[str, int | None]:
     """Return in words how many files are at and below a path, of how many bytes, and how new; and the bytes."""
+    files = size = 0
+    newest: datetime | None = None
     try:
-        files = [each for each in _files(system, path) if each.kind is not FileKind.DIRECTORY]
+        for each in _entries(system, path):
+            if each.kind is not FileKind.DIRECTORY:
+                files, size = files + 1, size + each.size
+            if each.modified is not None:
+                newest = each.modified if newest is None else max(newest, each.modified)
     except NotFound:
         return "nothing", None
     except StorageError as error:
         return f"unknown ({error.code})", None
-    size, times = sum(each.size for each in files), [each.modified for each in files if each.modified is not None]
-    newest = f", newest of {max(times).isoformat().replace('+00:00', 'Z')}" if times else ""
-    return f"{_words(len(files), size)}{newest}", size
+    time = "" if newest is None else f", newest of {newest.isoformat().replace('+00:00', 'Z')}"
+    return f"{_words(files, size)}{time}", size
 
 
 def _words(files: int, size: int) -> str:
     return f"{files:,} file{'' if files == 1 else 's'}, {size:,} bytes"
 
 
-def _files(system: FileSystem, path: CanonicalPath) -> Iterator[Entry]:
+def _entries(system: FileSystem, path: CanonicalPath) -> Iterator[Entry]:
     try:
         yield from system.list_tree(path)
     except WrongKind:  # the instance is one file
