@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from uuid import uuid4
 
 import hdfs_native
 import pytest
@@ -14,12 +16,17 @@ import pytest
 from tests.e2e.in_process import APP
 from tests.e2e.retention_process import NOMINAL_TIME
 from tests.e2e.table_site import DS, OLD, YOUNG, TableRepo
+from tests.soak.s3_place import S3Place
 from tests.tables.tables import partition_of, table_of
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.metastore import HiveMetastoreServer
+from tests.testbed.s3 import S3Store
+from tests.unit.retention.quarantining import LATER, OLD_ONLY
+from tests.unit.retention.test_table_quarantine import QuarantinedTable, outcomes
 from toolkit.catalog.model import Partition, TableKind
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
+from toolkit.storage import open_file_system
 
 pytestmark = [pytest.mark.slow, pytest.mark.extended, pytest.mark.timeout(900)]
 QUARANTINE = "retention: {limit: days(10), action: quarantine, quarantine: days(3)}"
@@ -109,3 +116,26 @@ def test_partitions_on_hdfs_come_back_with_parameters_and_rows(
     code, out = run("evict", "--feed", "clicks")
     assert (code, [each["kind"] for each in json.loads(out)["items"]]) == (0, ["quarantined"] * 4)
     assert not any(day in each.path for each in client.list_status(root, recursive=True) for day in OLD)
+
+
+def test_partitions_in_a_bucket_wait_where_they_are(s3: S3Store, tmp_path: Path) -> None:
+    place = S3Place(s3, f"quarantine-{uuid4().hex[:8]}")
+    site = QuarantinedTable(tmp_path, endpoint=place.endpoint)
+    with s3.client() as client:
+        client.create_bucket(Bucket=place.bucket)
+        for day in ("01", "02", "19"):
+            site.add(day, has_data=False)
+            client.put_object(Bucket=place.bucket, Key=f"wh/clicks/ds=2026-03-{day}/region=us/part-0", Body=b"rows")
+    disk, young = open_file_system(place.spec), "/wh/clicks/ds=2026-03-19/region=us/part-0"
+    before = (site.state, place.tree())
+    for run_name in ("1", "3"):
+        time.sleep(1.1)  # the store's times are whole seconds
+        assert outcomes(site.evict(disk=disk, run_name=run_name)) == [("done", "")] * 4
+        assert list(site.state[0]) == ["ds=2026-03-19/region=us"]
+        assert {path for path in place.tree() if "/.feedctl/" not in path} == before[1].keys()
+        assert outcomes(site.restore(disk=disk, run_name=f"{run_name}0")) == [("done", "")] * 2
+        assert (site.state, place.tree()) == before
+    site.evict(disk=disk, run_name="5")
+    purged = site.evict(limit=OLD_ONLY, nominal=LATER, disk=disk, run_name="6")
+    assert outcomes(purged, "quarantined") == [("done", "")] * 2
+    assert list(place.tree()) == [young]

@@ -74,10 +74,11 @@ class DyingMetastore(MemoryMetastore):
 
 @dataclass
 class QuarantinedTable:
-    """A table on a local disk whose old partitions go into quarantine.
+    """A table on a local disk, or in a bucket, whose old partitions go into quarantine.
 
     Attributes:
         root: of everything.
+        endpoint: of the bucket; empty: it is on the disk.
         left: what killed runs left open in the ledger; None: runs have none.
     """
 
@@ -87,10 +88,11 @@ class QuarantinedTable:
     recorder: MemoryRecorder = field(default_factory=MemoryRecorder)
     left: list[Item] | None = None
     runs: int = 0
+    endpoint: str = ""
     table: Table = field(init=False)
 
     def __post_init__(self) -> None:
-        table = table_of(NAME, f"file:{self.root}/wh/clicks", ds="string", region="string")
+        table = table_of(NAME, f"{self.endpoint or f'file:{self.root}'}/wh/clicks", ds="string", region="string")
         parameters = {**table.parameters, "transient_lastDdlTime": "1772323200"}
         self.table = replace(table, kind=self.kind, parameters=parameters)
         self.metastore.create_table(self.table)
@@ -112,9 +114,9 @@ class QuarantinedTable:
 
     @property
     def cluster(self) -> Cluster:
-        plain = cluster()
+        plain = cluster(default_fs=self.endpoint or "file:///")
         registry = Interface(endpoint="thrift://nowhere:9083")
-        own = ClusterLocations(tables=(f"{self.root}/wh", f"{self.root}/own"))
+        own = ClusterLocations(tables=() if self.endpoint else (f"{self.root}/wh", f"{self.root}/own"))
         return replace(plain, interfaces=replace(plain.interfaces, registry=registry), locations=own)
 
     def feed(self, limit: str = "days(10)", action: ExpiryAction = ExpiryAction.QUARANTINE) -> Feed:
