@@ -23,7 +23,7 @@ from tests.testbed.spark import SparkStandalone
 from tests.testbed.waiting import state
 from toolkit.result import ExitCode
 
-_DEADLINE_SECONDS, _LEASE_SECONDS = 600.0, 5.0
+_DEADLINE_SECONDS, _LEASE_SECONDS, _LONGEST_PAUSE = 600.0, 5.0, 25.0
 _LATER: Collection[int] = {ExitCode.SKIPPED.value, ExitCode.TERMINATED.value}
 
 
@@ -117,25 +117,43 @@ def struck(
     start: Callable[[], subprocess.Popen[str]],
     data: PostgresData,
     target: str,
-    pause: float,
+    is_time: Callable[[], bool],
     spark: SparkStandalone | None,
 ) -> bool:
-    """Start a run, strike after a pause, wait for its end and that of its JVMs; return whether it failed by that."""
+    """Start a run, strike when it is time, wait for its end and that of its JVMs; return whether it failed by that."""
+    deadline = time.monotonic() + _DEADLINE_SECONDS
     with ending(start()) as run:
-        time.sleep(pause)
-        _strike(target, run, data, spark)
-        run.communicate(timeout=_DEADLINE_SECONDS)
+        while not (has_ended := _ends(run, 0.02)) and not is_time():
+            assert time.monotonic() < deadline
+        if not has_ended:
+            _strike(target, run, data, spark)
+            run.communicate(timeout=_DEADLINE_SECONDS)
         for each in _java(run.pid):  # of a driver that is gone: they end by themselves, only later
             os.kill(each, signal.SIGKILL)
     return run.returncode != 0
 
 
-def rounds(kill: Callable[[str, float], bool], targets: Sequence[str], longest: float) -> None:
+def _ends(run: subprocess.Popen[str], seconds: float) -> bool:
+    """Return whether a run ends in so many seconds; its output is read, so that it never waits for a reader."""
+    try:
+        run.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def after(pause: float) -> Callable[[], bool]:
+    """Return what says whether so many seconds have gone since now."""
+    end = time.monotonic() + pause
+    return lambda: time.monotonic() > end
+
+
+def rounds(kill: Callable[[str, float], bool], targets: Sequence[str]) -> None:
     """Kill thirty runs, or as many as ``FEEDCTL_ROUNDS`` says, after random pauses, and print each with the seed."""
     seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     chance = random.Random(seed)  # noqa: S311 - no secret
     for number in range(int(os.environ.get("FEEDCTL_ROUNDS") or 30)):
-        target, pause = chance.choice(targets), chance.uniform(1, longest)
+        target, pause = chance.choice(targets), chance.uniform(1, _LONGEST_PAUSE)
         has_failed = kill(target, pause)
         print(f"FEEDCTL_SEED={seed} round {number + 1}: {target} after {pause:.1f} s, failed: {has_failed}", flush=True)  # noqa: T201
 

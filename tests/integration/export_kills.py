@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from tests.databases.datasources import PostgresData
 from tests.databases.export_repo import T1, ExportRepo
-from tests.integration.exchange_kills import finished, started, struck
+from tests.integration.exchange_kills import after, finished, started, struck
 from tests.testbed.spark import SparkStandalone
 
 ROWS = 40_000
@@ -48,11 +48,23 @@ def state(repo: ExportRepo) -> str:
 
 
 def kill_and_finish(
-    repo: ExportRepo, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
+    repo: ExportRepo, data: PostgresData, target: str, pause: float | None = None, spark: SparkStandalone | None = None
 ) -> bool:
-    """Start an export, strike after a pause, see that it is none or all, and export until it is done."""
+    """Start an export, strike, see that it is none or all, and export until it is done.
+
+    Args:
+        repo: with the export.
+        data: the database.
+        target: what is killed.
+        pause: seconds before the strike; None: until there is a staging table.
+        spark: the cluster that the export runs on.
+
+    Returns:
+        Whether the export failed by that.
+    """
     start = partial(_started, repo, spark)
-    has_failed = struck(start, data, target, pause, spark)
+    is_time = after(pause) if pause else lambda: len(repo.tables()) > 2
+    has_failed = struck(start, data, target, is_time, spark)
     state(repo)
     finished(start)
     assert state(repo) == "new"

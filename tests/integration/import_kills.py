@@ -6,7 +6,7 @@ import subprocess
 from functools import partial
 
 from tests.databases.datasources import PostgresData
-from tests.integration.exchange_kills import finished, started, struck
+from tests.integration.exchange_kills import after, finished, started, struck
 from tests.testbed.spark import SparkStandalone
 from tests.unit.exchange.import_site import ImportSite
 
@@ -21,11 +21,23 @@ def started_import(site: ImportSite, spark: SparkStandalone | None = None) -> su
 
 
 def kill_and_finish(
-    site: ImportSite, data: PostgresData, target: str, pause: float, spark: SparkStandalone | None = None
+    site: ImportSite, data: PostgresData, target: str, pause: float | None = None, spark: SparkStandalone | None = None
 ) -> bool:
-    """Start an import, strike after a pause, see that nothing half is visible, and import until it is done."""
+    """Start an import, strike, see that nothing half is visible, and import until it is done.
+
+    Args:
+        site: of the import.
+        data: the database.
+        target: what is killed.
+        pause: seconds before the strike; None: until data is staged.
+        spark: the cluster that the import runs on.
+
+    Returns:
+        Whether the import failed by that.
+    """
     start = partial(started_import, site, spark)
-    has_failed = struck(start, data, target, pause, spark)
+    is_time = after(pause) if pause else lambda: bool(site.left())
+    has_failed = struck(start, data, target, is_time, spark)
     assert is_whole(site)
     finished(start)
     assert site.names("2026-03-03")

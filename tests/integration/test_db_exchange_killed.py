@@ -15,8 +15,6 @@ from tests.testbed.spark import SparkStandalone
 from toolkit.jdbc.gateway import JdbcGateway
 
 pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(900)]
-_ON_SPARK = {"executor": 1.0, "driver": 14.0}
-"""Pauses before a kill; that of an executor waits for one besides."""
 
 
 @pytest.mark.parametrize("target", ["executor", "driver"])
@@ -25,7 +23,8 @@ def test_an_import_on_a_cluster_that_is_killed_leaves_nothing_half(
 ) -> None:
     import_kills.filled(postgres_data)
     site = site_of(tmp_path, postgres_data, more="      split_by: id\n      num_mappers: 2")
-    import_kills.kill_and_finish(site, postgres_data, target, _ON_SPARK[target], spark_cluster)
+    has_failed = import_kills.kill_and_finish(site, postgres_data, target, spark=spark_cluster)
+    assert has_failed or target == "executor"  # Spark starts another one
 
 
 def test_an_import_whose_database_is_killed_leaves_nothing_half(
@@ -33,7 +32,7 @@ def test_an_import_whose_database_is_killed_leaves_nothing_half(
 ) -> None:
     import_kills.filled(own_postgres_data)
     site = site_of(tmp_path, own_postgres_data, more="      split_by: id\n      num_mappers: 2")
-    import_kills.kill_and_finish(site, own_postgres_data, "server", 8)
+    import_kills.kill_and_finish(site, own_postgres_data, "server")
 
 
 @pytest.mark.parametrize("target", ["executor", "driver"])
@@ -43,7 +42,8 @@ def test_an_export_on_a_cluster_that_is_killed_leaves_nothing_half(
     repo = make_export_repo(tmp_path, postgres_data, database_of(postgres_data, jdbc_gateway))
     repo.write(ALLOWINSERT, ", num_mappers: 2")
     export_kills.filled(repo)
-    export_kills.kill_and_finish(repo, postgres_data, target, _ON_SPARK[target], spark_cluster)
+    has_failed = export_kills.kill_and_finish(repo, postgres_data, target, spark=spark_cluster)
+    assert has_failed or target == "executor"  # Spark starts another one
 
 
 def test_an_export_whose_database_is_killed_leaves_nothing_half(
@@ -52,4 +52,4 @@ def test_an_export_whose_database_is_killed_leaves_nothing_half(
     repo = make_export_repo(tmp_path, own_postgres_data, database_of(own_postgres_data, jdbc_gateway))
     repo.write(ALLOWINSERT, ", num_mappers: 2")
     export_kills.filled(repo)
-    export_kills.kill_and_finish(repo, own_postgres_data, "server", 8)
+    export_kills.kill_and_finish(repo, own_postgres_data, "server")

@@ -194,4 +194,5 @@ def test_faults_are_said_and_leave_nothing(tmp_path: Path, postgres_data: Postgr
 def test_a_killed_import_leaves_nothing_half(tmp_path: Path, postgres_data: PostgresData, target: str) -> None:
     filled(postgres_data)
     site = site_of(tmp_path, postgres_data, more="      split_by: id\n      num_mappers: 2")
-    kill_and_finish(site, postgres_data, target, pause=8)
+    has_failed = kill_and_finish(site, postgres_data, target)
+    assert has_failed or target == "database"  # no connection may have been open, or needed

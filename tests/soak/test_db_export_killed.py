@@ -38,17 +38,17 @@ def _kill(
 def test_no_kill_leaves_half_an_instance(
     tmp_path: Path, postgres_data: PostgresData, jdbc_gateway: JdbcGateway
 ) -> None:
-    rounds(_kill(tmp_path, postgres_data, jdbc_gateway), ["driver", "java", "database"], 15)
+    rounds(_kill(tmp_path, postgres_data, jdbc_gateway), ["driver", "java", "database"])
 
 
 @pytest.mark.parametrize("target", ["executor", "driver"])
 def test_no_kill_on_a_cluster_leaves_half_an_instance(
     tmp_path: Path, postgres_data: PostgresData, jdbc_gateway: JdbcGateway, spark_cluster: SparkStandalone, target: str
 ) -> None:
-    rounds(_kill(tmp_path, postgres_data, jdbc_gateway, spark_cluster), [target], 25)
+    rounds(_kill(tmp_path, postgres_data, jdbc_gateway, spark_cluster), [target])
 
 
 def test_no_kill_of_the_database_leaves_half_an_instance(
     tmp_path: Path, own_postgres_data: PostgresData, jdbc_gateway: JdbcGateway
 ) -> None:
-    rounds(_kill(tmp_path, own_postgres_data, jdbc_gateway), ["server"], 15)
+    rounds(_kill(tmp_path, own_postgres_data, jdbc_gateway), ["server"])

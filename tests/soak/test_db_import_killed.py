@@ -24,7 +24,7 @@ def _site(root: Path, data: PostgresData) -> ImportSite:
 
 def test_no_kill_leaves_half_an_instance(tmp_path: Path, postgres_data: PostgresData) -> None:
     kill = partial(kill_and_finish, _site(tmp_path, postgres_data), postgres_data)
-    rounds(kill, ["driver", "java", "database"], 25)
+    rounds(kill, ["driver", "java", "database"])
 
 
 @pytest.mark.parametrize("target", ["executor", "driver"])
@@ -32,9 +32,9 @@ def test_no_kill_on_a_cluster_leaves_half_an_instance(
     tmp_path: Path, postgres_data: PostgresData, spark_cluster: SparkStandalone, target: str
 ) -> None:
     kill = partial(kill_and_finish, _site(tmp_path, postgres_data), postgres_data, spark=spark_cluster)
-    rounds(kill, [target], 25)
+    rounds(kill, [target])
 
 
 def test_no_kill_of_the_database_leaves_half_an_instance(tmp_path: Path, own_postgres_data: PostgresData) -> None:
     kill = partial(kill_and_finish, _site(tmp_path, own_postgres_data), own_postgres_data)
-    rounds(kill, ["server"], 15)
+    rounds(kill, ["server"])
