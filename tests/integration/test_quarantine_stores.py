@@ -17,6 +17,7 @@ from tests.unit.retention.quarantining import LATER, OLD_ONLY, evict, feed, rest
 from tests.unit.runs.fakes import MemoryRecorder
 from toolkit.el import CanonicalPath
 from toolkit.retention import RetentionResult
+from toolkit.retention.quarantine_reader import QuarantineEntry, entries
 from toolkit.storage import FileKind, FileSystem, open_file_system
 
 pytestmark = [pytest.mark.slow]
@@ -98,6 +99,25 @@ def test_on_an_object_store_the_flag_goes_and_comes_back_and_the_objects_stay(s3
     later = feed(end.uri, limit=OLD_ONLY)
     assert outcomes(evict(later, system=system, nominal=LATER, run_name="4")) == [("quarantined", "done", "")]
     assert end.files("data", hidden=True) == files(YOUNG)
+
+
+def test_a_restore_on_an_object_store_lists_the_manifests_once_for_all_instances(
+    s3: S3Store, s3_bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end, folders = End(uri=f"s3a://{s3_bucket}/many", conf=s3.settings), list[CanonicalPath]()
+
+    def counted(system: FileSystem, folder: CanonicalPath, check: Callable[[], None]) -> Iterator[QuarantineEntry]:
+        folders.append(folder)
+        return entries(system, folder, check)
+
+    of, system = feed(end.uri), end.system
+    end.fill(files(OLDER, OLD, YOUNG))
+    time.sleep(_SECOND)
+    evict(of, system=system)
+    monkeypatch.setattr("toolkit.retention.restore.entries", counted)
+    assert outcomes(restore(of, system=system)) == [("restored", "done", "")] * 2
+    assert end.files("data", hidden=True) == files(OLDER, OLD, YOUNG)
+    assert len(folders) == 1
 
 
 def test_an_instance_of_which_a_killed_purge_has_taken_a_part_is_not_restored(s3: S3Store, s3_bucket: str) -> None:

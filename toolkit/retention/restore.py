@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Action, Applied, Recovery, feed_event, left_over, place_named
@@ -31,7 +32,7 @@ from toolkit.retention.delete_quarantine import content_of, copied, flag_of, req
 from toolkit.retention.output_watch import held_items, writers_of
 from toolkit.retention.plan import FeedPlan, ItemKind, PlanItem, RetentionDetail
 from toolkit.retention.planner import blank_plan
-from toolkit.retention.quarantine import BadManifest, NotWhole, digest_of, place_at
+from toolkit.retention.quarantine import BadManifest, NotWhole, QuarantinePlace, digest_of, place_at
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
 from toolkit.retention.restorable import RestoreChoice, chosen
 from toolkit.retention.tables.evictable import UnreadableLocations
@@ -137,6 +138,8 @@ class _Restore:
     work: RunContext
     left: Counter[str]
     _done: set[str] = field(default_factory=set, init=False)
+    _manifests: dict[CanonicalPath, dict[str, list[QuarantinePlace]]] = field(default_factory=dict, init=False)
+    _lock: Lock = field(default_factory=Lock, init=False)
 
     def apply(self, positions: range, advance: Callable[[int], None]) -> Applied[PlanItem]:
         """Bring the instances of a batch back."""
@@ -268,10 +271,15 @@ class _Restore:
     def _forget(self, system: FileSystem, found: Quarantined) -> None:
         """Remove all manifests of an instance whose objects never moved: an older one would condemn it again."""
         place = found.place
-        for each in list(entries(system, place.folder, self.work.guard.check)):
-            if each.place.digest == place.digest:
-                remove(system, each.place.flag, place.base)
-                remove(system, each.place.manifest, place.base)
+        with self._lock:  # one listing for all instances: under the lease no manifest comes
+            if place.folder not in self._manifests:
+                same: dict[str, list[QuarantinePlace]] = {}
+                for entry in entries(system, place.folder, self.work.guard.check):
+                    same.setdefault(entry.place.digest, []).append(entry.place)
+                self._manifests[place.folder] = same
+        for each in self._manifests[place.folder].get(place.digest, [place]):
+            remove(system, each.flag, place.base)
+            remove(system, each.manifest, place.base)
 
 
 def _back(item: PlanItem, others: Sequence[CanonicalPath]) -> ItemResult[PlanItem]:
