@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 NAME = "restore"
 _FAILURES = (StorageError, CatalogError)
+_NOTHING = (0, 0)
+"""The content of an instance without files but its flag."""
 ALREADY_THERE = "already_there"
 """The code of an instance that is back already: a run was killed before it removed the manifest."""
 
@@ -254,14 +256,15 @@ class _Restore:
 
     def _absolve(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:
         path, flag = item.path, flag_of(item.path, found.manifest.flag)
-        if not is_there(system, path):
+        is_left = is_there(system, path)
+        if not is_left and (flag is None or found.manifest.content != _NOTHING):  # it may have had a flag alone
             raise NotFound(path=path, detail="its objects were removed by another program; nothing is left to restore")
         if flag is not None and is_there(system, flag):
             self._forget(system, found)
             return ItemResult.skipped(item, ALREADY_THERE)
         if any(at is not None and at >= found.written for at in times_of(system, path)):
             raise _occupied(path)
-        if found.manifest.content != content_of(system, path, None):
+        if found.manifest.content != (content_of(system, path, None) if is_left else _NOTHING):
             raise NotWhole(path=path)
         if flag is not None:
             copied(system, found.place.flag, flag)
