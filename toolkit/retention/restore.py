@@ -50,8 +50,7 @@ if TYPE_CHECKING:
 
 NAME = "restore"
 _FAILURES = (StorageError, CatalogError)
-_NOTHING = (0, 0)
-"""The content of an instance without files but its flag."""
+_NOTHING = (0, 0)  # files and bytes of an instance that has its flag alone
 ALREADY_THERE = "already_there"
 """The code of an instance that is back already: a run was killed before it removed the manifest."""
 
