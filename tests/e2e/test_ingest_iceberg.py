@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.iceberg_site import IngestRepo, QuickRepo
+from tests.testbed.waiting import becomes_true
 
 
 def test_files_are_committed_once_and_put_away(tmp_path: Path) -> None:
@@ -42,9 +43,13 @@ def test_runs_that_are_killed_leave_each_record_in_the_table_once(tmp_path: Path
     chance, expected = random.Random(seed), [f"word{at}" for at in range(600)]  # noqa: S311 - no secret
     for at in range(0, 600, 30):
         repo.put(f"{at:03}.json", expected[at : at + 30])
-    for _ in range(2):
+    for number in range(2):
         with repo.start() as process:
-            time.sleep(chance.uniform(1.0, 4.0))
+            if number:
+                time.sleep(chance.uniform(1.0, 4.0))
+            else:  # dies in the middle, whatever the chances
+                assert becomes_true(lambda: any((tmp_path / "warehouse").rglob("*.parquet")), seconds=120)
+                assert len(list((tmp_path / "archive").glob("*"))) < 20
             process.send_signal(signal.SIGKILL)
             process.communicate()
     for _ in range(3):

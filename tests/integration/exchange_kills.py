@@ -20,7 +20,7 @@ from tests.e2e.commands import ROOT
 from tests.short_leases import short_leases
 from tests.testbed.running import ending
 from tests.testbed.spark import SparkStandalone
-from tests.testbed.waiting import state
+from tests.testbed.waiting import becomes_true, state
 from toolkit.result import ExitCode
 
 _DEADLINE_SECONDS, _LEASE_SECONDS, _LONGEST_PAUSE = 600.0, 5.0, 25.0
@@ -98,6 +98,7 @@ def _strike(target: str, run: subprocess.Popen[str], data: PostgresData, spark: 
     elif target == "driver":
         os.kill(run.pid, signal.SIGKILL)
     elif target == "java":
+        becomes_true(lambda: bool(_java(run.pid)) or run.poll() is not None, seconds=_DEADLINE_SECONDS)
         for each in random.sample(found := _java(run.pid), min(1, len(found))):
             os.kill(each, signal.SIGKILL)
     elif target == "executor" and spark is not None:

@@ -60,9 +60,12 @@ def _round(seed: int, directory: Path, seen: Seen, uri: str = "") -> None:
         evicting = pool.submit(evict)
         codes = dict(zip(again, pool.map(write, again, starts_at), strict=True))
         seen.skipped += evicting.result().count("lease_held")
-    seen.rewritten += list(codes.values()).count(0)
     seen.waited += list(codes.values()).count(75)
     assert set(codes.values()) <= {0, 75}
+    if codes[again[0]] == 75:  # on a busy machine retention may have been at work all the time
+        codes[again[0]] = write(again[0], 0)
+        assert codes[again[0]] == 0
+    seen.rewritten += list(codes.values()).count(0)
     _check(site)
     for _ in range(2):
         assert site.evict().exit_code == 0, "retention fails for ever"
