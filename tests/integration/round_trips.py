@@ -57,8 +57,10 @@ class RoundTrip:
             columns=tuple(each.name for each in columns),
             casts={each.name: each.cast for each in columns if each.cast is not None},
         )
-        _, *changed = snapshot.count(query, *(each.check for each in columns if each.check is not None))
-        assert not any(changed), changed
+        checks = {each.name: each.check for each in columns if each.check is not None}
+        _, *counts = snapshot.count(query, *checks.values())
+        changed = {name: count for name, count in zip(checks, counts, strict=True) if count}
+        assert not changed, changed
         text = snapshot.select_text(query)
         conditions = snapshot.splits(query, split_by, parts) if split_by else ("1 = 1",)
         return ReadRequest(
