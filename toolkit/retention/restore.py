@@ -9,7 +9,7 @@ wrong data holds the feed first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -107,12 +107,16 @@ class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
         try:
             waiting = {each.place.digest: each for each in chosen(reader, RestoreChoice())}
             done = [_is_back(reader, place_named(item, parse), waiting, work) for item in own]
+            whole = [
+                is_done and _is_whole(reader, item.instance_key, waiting.values())
+                for item, is_done in zip(own, done, strict=True)
+            ]
         except (*_FAILURES, UnreadableLocations):
             return Recovery()
         return Recovery.of(
             [
-                left_over(each, is_done=is_done, event=_event(plan, each.path, each.instance_key) if is_done else None)
-                for each, is_done in zip(own, done, strict=True)
+                left_over(each, is_done=is_done, event=_event(plan, each.path, each.instance_key) if is_whole else None)
+                for each, is_done, is_whole in zip(own, done, whole, strict=True)
             ],
             "instances",
         )
@@ -175,10 +179,24 @@ class _Restore:
         if self.left[key] != 0 or key not in self._done:
             return
         system, flag = self.work.stores(item.base), self.plan.target.availability_flag
-        is_table = self.plan.target.table is not None  # its readers ask the metastore
         ready = partial(is_ready, system, item.path, flag)
-        if is_table or attempted(self.work, ready, failures=(StorageError,)) is True:
+        if self.plan.target.table is not None:  # its readers ask the metastore
+            ready = partial(self._is_whole, key)
+        if attempted(self.work, ready, failures=(*_FAILURES, UnreadableLocations)) is True:
             yield _event(self.plan, str(item.path), item.instance_key)
+
+    def _is_whole(self, instance_key: str) -> bool:
+        """Return whether all partitions of an instance are back; other ones may not be chosen, or not be readable."""
+        return _is_whole(self._reader, instance_key, self._entries, self._planned)
+
+    @cached_property
+    def _entries(self) -> Sequence[QuarantineEntry]:
+        return list(chosen(self._reader, RestoreChoice()))
+
+    @cached_property
+    def _planned(self) -> frozenset[str]:
+        """Digests of the places that `left` counts."""
+        return frozenset(digest_of(item.path) for item in self.plan.items)
 
     def _restored(self, item: PlanItem) -> ItemResult[PlanItem]:
         refusal = self.work.guard.refusal(item.base)
@@ -341,6 +359,13 @@ def _is_back(
     if system.capabilities.atomic_rename:
         return entry is None or not is_there(system, entry.place.data)
     return entry is None or bool(target.availability_flag)
+
+
+def _is_whole(
+    reader: QuarantineReader, instance_key: str, found: Iterable[QuarantineEntry], but: Collection[str] = ()
+) -> bool:
+    """Return whether nothing of an instance is left in quarantine; one of a path feed is one directory."""
+    return not isinstance(reader, TableQuarantineReader) or reader.is_whole(instance_key, found, but)
 
 
 def _notes(older: int, bad: Sequence[BadManifest]) -> Iterator[str]:

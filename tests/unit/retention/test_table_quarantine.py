@@ -8,7 +8,7 @@ import random
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -243,6 +243,44 @@ def outcomes(result: RetentionResult, *kinds: str) -> list[tuple[str, str]]:
 @pytest.fixture
 def site(tmp_path: Path) -> QuarantinedTable:
     return QuarantinedTable(tmp_path)
+
+
+@pytest.mark.parametrize("is_moved", [True, False])
+def test_an_instance_is_announced_when_all_of_its_partitions_are_back(
+    site: QuarantinedTable, *, is_moved: bool
+) -> None:
+    disk = LocalFileSystem() if is_moved else WithoutRenames()
+    site.add("01", "us"), site.add("01", "in"), site.add("02")
+    site.evict(disk=disk)
+    first, second = (each.manifest for each in site.listed() if each.instance_key == "2026-03-01T00:00Z")
+    site.restore(RestoreChoice(manifest=CanonicalPath.parse(first)), disk=disk)
+    assert (len(site.state[0]), site.events) == (1, [])
+    site.restore(RestoreChoice(manifest=CanonicalPath.parse(second)), disk=disk)
+    assert (len(site.state[0]), site.events) == (2, [("available", "2026-03-01T00:00Z")])
+
+
+def test_an_instance_with_a_partition_that_cannot_be_restored_is_not_announced(site: QuarantinedTable) -> None:
+    site.add("01", "us"), site.add("01", "in")
+    site.evict()
+    Path(site.listed()[0].manifest.removeprefix("file:")).write_text("{}")
+    site.restore()
+    assert (len(site.state[0]), site.events) == (1, [])
+
+
+def test_a_restore_that_is_killed_halfway_announces_nothing(tmp_path: Path) -> None:
+    site = QuarantinedTable(tmp_path, left=[])
+    site.add("01", "us"), site.add("01", "in")
+    site.evict()
+    for effects in range(12):  # the manifests are the last effect of each
+        with suppress(Dead):
+            site.restore(disk=Dying(effects))
+        if len(site.state[0]) == 1:
+            break
+    with suppress(Dead):
+        site.restore(disk=Dying(0))
+    assert (len(site.state[0]), site.events) == (1, [])
+    site.restore()
+    assert (len(site.state[0]), site.events) == (2, [("available", "2026-03-01T00:00Z")])
 
 
 @pytest.mark.parametrize("kind", [TableKind.EXTERNAL, TableKind.MANAGED])

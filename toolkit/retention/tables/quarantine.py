@@ -6,13 +6,14 @@ elsewhere on the same store. The manifest has the definitions as Hive's ``_metad
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from toolkit.availability import is_there
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.export_metadata import read_metadata
 from toolkit.entities import LocationType
@@ -20,11 +21,12 @@ from toolkit.planning.retention import keep_last_from
 from toolkit.retention.foreign_data import ForeignData
 from toolkit.retention.partition_places import PartitionPlaces, is_directory_of
 from toolkit.retention.plan import ItemKind, NamedPartition, PlanItem
-from toolkit.retention.quarantine import digest_of, quarantine_of
+from toolkit.retention.quarantine import BadManifest, digest_of, quarantine_of
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineReader, entries
 from toolkit.retention.quarantine_scan import due_of, newest_of, purges
 from toolkit.retention.tables.evictable import require_evictable
 from toolkit.retention.tables.planner import PartitionScan, places_of
+from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from toolkit.retention.output_watch import Writers
     from toolkit.retention.plan import FeedPlan
     from toolkit.retention.quarantine import QuarantineManifest, QuarantinePlace
+    from toolkit.retention.quarantine_reader import QuarantineEntry
     from toolkit.retention.targets import FeedTable
     from toolkit.storage import FileSystem
 
@@ -114,6 +117,34 @@ class TableQuarantineReader(QuarantineReader):
             if held is not None:
                 return replace(held, item=item)
         return None
+
+    def is_whole(self, instance_key: str, found: Iterable[QuarantineEntry], but: Collection[str]) -> bool:
+        """Return whether no directory of an instance is left in quarantine.
+
+        Args:
+            instance_key: of the instance.
+            found: all entries of the quarantine.
+            but: digests of the places that are not asked about.
+        """
+        prefix = f"{instance_key.replace(':', '')}-"
+        others = (each for each in found if each.place.key.startswith(prefix) and each.place.digest not in but)
+        return not any(self._is_waiting(each) for each in others)
+
+    def _is_waiting(self, entry: QuarantineEntry) -> bool:
+        """Return whether partitions of an entry are still to come back."""
+        try:
+            found = self.read(entry)
+        except BadManifest:
+            return entry.has_data
+        except NotFound:  # it came back since the listing
+            return False
+        if found is None:
+            return False
+        partitions = self.partitions(found.manifest)
+        if partitions.keys() <= self.registered(partitions).keys():
+            return False
+        is_left = entry.has_data or found.manifest.content == NO_DATA
+        return is_left or is_there(self.storage(found.place.manifest), found.candidate.path)
 
     @cached_property
     def places(self) -> Mapping[str, CanonicalPath]:
