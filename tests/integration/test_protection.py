@@ -116,6 +116,19 @@ def test_an_instance_stays_when_its_copy_has_lost_files(
     assert (runs.evict("--cluster", "primary"), runs.there) == (0, [])
 
 
+def test_an_instance_stays_when_its_copy_has_lost_all_but_directories(runs: ProtectedRuns) -> None:
+    runs.protect("unreplicated")
+    runs.copied()
+    options = ("--feed", "counts", "--time", KEYS[5], "--start", KEYS[0], "--end", KEYS[3])
+    assert run_app(replication.app, [*runs.repo, *options]) == 0
+    lost, nested = (runs.directory / "backup/counts" / runs.at("counts", key).name for key in KEYS[:2])
+    for copy in (lost, nested):
+        (copy / "empty").mkdir()
+    (data,) = (each for each in lost.iterdir() if each.name not in {"_SUCCESS", "empty"})
+    data.unlink()
+    assert (runs.evict("--cluster", "primary"), runs.there) == (0, [KEYS[0]])
+
+
 def test_a_target_that_cannot_be_read_keeps_everything(runs: ProtectedRuns) -> None:
     runs.protect("unreplicated")
     runs.copied()

@@ -100,11 +100,11 @@ class NeededInstances:
             return
         try:
             there = self._ready(route.target, due)
-            outdated = frozenset(self._outdated(route, there))
+            outdated, short = frozenset(self._outdated(route, there)), self._short(route, there)
         except (*DATA_ERRORS, ElError, InvalidInput) as error:
             yield from all_needed(f"it is unknown whether {name} has it: {error}")(due).items()
             return
-        unfinished, short = self._unfinished(route), self._short(route, there)
+        unfinished = self._unfinished(route)
         for instant in due:
             if instant not in there:
                 yield instant, f"it is not complete on {name}"
@@ -138,6 +138,13 @@ class NeededInstances:
             return replace(reader, place=side.cluster.place_for_reading)
         return reader
 
+    def _content_of(self, side: Side, found: FoundInstance) -> tuple[int, int]:
+        """Return how many files and bytes an instance has; one with directories, or many files, is counted anew."""
+        if found.files is not None and found.bytes is not None:
+            return found.files, found.bytes
+        reader = self._reader(side)
+        return reader.content_of(found.instant) if isinstance(reader, PathInstances) else (0, 0)
+
     def _unfinished(self, route: Route) -> Collection[str]:
         """Return the keys of copies that are not finished; the ledger may only keep more than the target says."""
         if self.ledger is None:
@@ -158,14 +165,13 @@ class NeededInstances:
         short: dict[datetime, str] = {}
         for key, (files, size) in copied.items():
             found = counted[key]
-            if found.files is None or found.bytes is None:  # directories are in it
-                continue
-            if found.files + bool(flag) >= files and found.bytes >= size:
+            own_files, own_size = self._content_of(route.target, found)
+            if own_files + bool(flag) >= files and own_size >= size:
                 continue
             units = ledger.read(partial(_units, key=key, route=names))
             data = [each.size for unit in units.values() for name, each in unit.items() if name != flag]
-            if found.files < len(data) or found.bytes < sum(data):
-                own = f"{found.files:,} files with {found.bytes:,} bytes"
+            if own_files < len(data) or own_size < sum(data):
+                own = f"{own_files:,} files with {own_size:,} bytes"
                 short[found.instant] = f"{own}, and {len(data):,} with {sum(data):,} were copied there"
         return short
 
