@@ -65,9 +65,11 @@ def act_as_owner(
         raise NotActingAsOwner(why=f"the owner is {owner}, and {_PROXY} is {proxy}; unset it")
     if variables.get(_TOKENS):
         raise NotActingAsOwner(why=f"a delegation token acts as the user that it was made for; unset {_TOKENS}")
-    if variables.get(variable) != owner:
+    is_owner = variables.get(variable) == owner
+    if not is_owner:
         _require_allowed(owner, variables)
-        _require_same_in_jvm(owner, variable, variables, jvm_user)
+    _require_same_in_jvm(owner, variable, variables, jvm_user)  # --proxy-user goes before what the variable says
+    if not is_owner:
         set_process_variable(variable, owner)
     return owner
 

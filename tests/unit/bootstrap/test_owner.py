@@ -108,7 +108,18 @@ def test_a_proxy_user_of_spark_submit_whom_the_operator_does_not_name_is_refused
 
 
 def test_what_spark_submit_started_as_the_owner_goes_on_as_the_owner() -> None:
-    assert act_as_owner([_feed("web")], {"HADOOP_PROXY_USER": "web", "PYSPARK_GATEWAY_PORT": "40001"}) == "web"
+    variables = {"HADOOP_PROXY_USER": "web", "PYSPARK_GATEWAY_PORT": "40001"}
+    assert act_as_owner([_feed("web")], variables, lambda: "web") == "web"
+
+
+@pytest.mark.parametrize("chosen", [_feed("web"), _simple("web")], ids=["kerberos", "simple"])
+def test_a_jvm_that_proxy_user_made_somebody_else_is_refused_whatever_the_variable_says(
+    chosen: tuple[Feed, Cluster],
+) -> None:
+    """`--proxy-user` wins over the variables in the JVM, which drops the partitions, and not in Python."""
+    variable = "HADOOP_PROXY_USER" if chosen[1].hadoop_conf else "HADOOP_USER_NAME"
+    with pytest.raises(NotActingAsOwner, match="acts as etl"):
+        act_as_owner([chosen], {variable: "web", "PYSPARK_GATEWAY_PORT": "40001"}, lambda: "etl")
 
 
 def test_without_kerberos_a_proxy_user_that_only_some_libraries_know_is_refused() -> None:
