@@ -234,7 +234,8 @@ class PlanFile:
         known = [at for at, each in enumerate(planned) if each in reviewed]
         looked = review(replace(plan, items=tuple(plan.items[at] for at in known))) if known else ()
         now = {at: found.content for at, found in zip(known, looked, strict=True)}
-        same = frozenset(at for at, content in now.items() if content == reviewed[planned[at]])
+        unknown = {at for at, found in zip(known, looked, strict=True) if found.is_unknown}
+        same = frozenset(at for at in now if at not in unknown and now[at] == reviewed[planned[at]])
         if len(same) == len(planned) == len(reviewed):
             return plan
         due = set(planned)

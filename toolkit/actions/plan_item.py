@@ -23,6 +23,7 @@ class ItemReview:
         reason: why.
         content: what is in it, in words; a run that applies the file leaves the item when it differs by then. Empty:
             the item's identity tells.
+        is_unknown: what is in it could not be seen, so that a run that applies a file leaves the item; not in the file.
         bytes: size of the content; None: unknown.
     """
 
@@ -30,6 +31,7 @@ class ItemReview:
     destination: str = ""
     reason: str = ""
     content: str = ""
+    is_unknown: bool = False
     bytes: int | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -56,11 +57,11 @@ class RetentionReview:
         return found
 
     def _of_base(self, items: Sequence[PlanItem], target: FeedTarget, system: FileSystem) -> list[ItemReview]:
-        contents: dict[int, tuple[str, int | None]] = {}
+        found: dict[int, ItemReview] = {}
 
         def look(at: int) -> None:
             self.check()
-            contents[at] = _content(items[at], system)
+            found[at] = _review(items[at], target, system)
 
         with worker_pool(system.capabilities.parallel, "feedctl-listing") as threads:
             if threads is None:
@@ -68,10 +69,15 @@ class RetentionReview:
                     look(at)
             else:
                 threads.run_all(look, range(len(items)))
-        return [_review(item, target, *contents[at]) for at, item in enumerate(items)]
+        return [found[at] for at in range(len(items))]
 
 
-def _review(item: PlanItem, target: FeedTarget, content: str, size: int | None) -> ItemReview:
+def _review(item: PlanItem, target: FeedTarget, system: FileSystem) -> ItemReview:
+    is_unknown = False
+    try:
+        content, size = _content(item, system)
+    except StorageError as error:
+        content, size, is_unknown = f"unknown ({error.code})", None, True
     effect, destination = _EFFECTS.get(item.type, "deleted"), item.archive
     if item.type is ItemKind.PARTITION and item.files:
         effect = "deleted from the table"
@@ -86,6 +92,7 @@ def _review(item: PlanItem, target: FeedTarget, content: str, size: int | None) 
         destination="" if destination is None else str(destination),
         reason=age if item.type in EVICTED else _REASONS.get(item.type, unpublished),
         content=content,
+        is_unknown=is_unknown,
         bytes=size,
     )
 
@@ -98,21 +105,29 @@ def _content(item: PlanItem, system: FileSystem) -> tuple[str, int | None]:
 
 
 def content_of(path: CanonicalPath, system: FileSystem) -> tuple[str, int | None]:
-    """Return in words how many files are at and below a path, of how many bytes, and how new; and the bytes."""
+    """Return in words how many files are at and below a path, of how many bytes, how new and which; and the bytes.
+
+    The last word is a digest of names, sizes and times: a file that replaces another one may be as large, and not new.
+
+    Raises:
+        StorageError: it cannot be listed.
+    """
     files = size = 0
+    listed = hashlib.sha256()
     newest: datetime | None = None
     try:
         for each in _entries(system, path):
             if each.kind is not FileKind.DIRECTORY:
                 files, size = files + 1, size + each.size
+            text = f"{each.name}\0{each.kind}\0{each.size}\0{each.modified}\0"
+            listed.update(text.encode(errors="surrogateescape"))
             if each.modified is not None:
                 newest = each.modified if newest is None else max(newest, each.modified)
     except NotFound:
         return "nothing", None
-    except StorageError as error:
-        return f"unknown ({error.code})", None
     time = "" if newest is None else f", newest of {newest.isoformat().replace('+00:00', 'Z')}"
-    return f"{_words(files, size)}{time}", size
+    which = f", listing {listed.hexdigest()[:16]}" if files else ""
+    return f"{_words(files, size)}{time}{which}", size
 
 
 def _words(files: int, size: int) -> str:

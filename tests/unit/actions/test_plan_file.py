@@ -16,6 +16,7 @@ from toolkit.actions.action import Recovery, RunContext
 from toolkit.actions.approval import BadPlanFile, OtherPlan, PlanApplied, PlanChanged, PlanOutdated
 from toolkit.actions.model import Problem
 from toolkit.actions.plan_file import PlanFile
+from toolkit.actions.plan_item import ItemReview, no_review
 from toolkit.el import parse_instant
 from toolkit.errors import InvalidInput
 from toolkit.ledger.runs.items import Item
@@ -32,6 +33,18 @@ class Divisible(MarkAction):
 
     def part(self, plan: Plan, positions: frozenset[int]) -> Plan:
         return replace(plan, items=tuple(each for at, each in enumerate(plan.items) if at in positions))
+
+
+class Unseen(Divisible):
+    """Of the first mark it cannot see what is in it."""
+
+    def review(self, plan: Plan, work: RunContext) -> Sequence[ItemReview]:
+        del work
+        return _with_unseen(plan)
+
+
+def _with_unseen(plan: Plan) -> Sequence[ItemReview]:
+    return [ItemReview(content="unknown (permission_denied)", is_unknown=True), *no_review(plan)[1:]]
 
 
 def _scene(**todo: int) -> Scene:
@@ -104,6 +117,18 @@ def test_a_target_that_cannot_be_divided_is_left_whole() -> None:
     result = scene.run(plan_file=file)
     assert (scene.action.done[1:], result.exit_code) == (["file:///marks/views-0"], ExitCode.PARTIAL)
     assert result.targets[0].plan.refused is not None
+
+
+def test_an_item_whose_content_cannot_be_seen_is_left() -> None:
+    """Both the reviewer and the run were told the same, which is nothing."""
+    scene = Scene(action=Unseen(todo={"clicks": 2}))
+    file = PlanFile.of(scene.run(dry_run=True), _origin, NOW, _with_unseen)
+    result = scene.run(plan_file=file)
+    assert (scene.action.done, result.exit_code) == (["file:///marks/clicks-1"], ExitCode.PARTIAL)
+    unseen = "unknown (permission_denied)"
+    assert _notes(result) == [
+        f"with other data than in the plan file: mark file:///marks/clicks-0: {unseen}; now {unseen}"
+    ]
 
 
 def test_a_plan_of_which_nothing_is_left_is_refused() -> None:
