@@ -94,10 +94,13 @@ class RestoreAction(Action["FeedTarget", PlanItem, RetentionDetail]):
                     path = found.candidate.path
                     older += path in newest
                     newest[path] = max(found, newest.get(path, found), key=lambda each: each.written)
+            versions = list(newest.values())
+            if isinstance(reader, TableQuarantineReader):
+                versions = reader.newest_versions(versions)
         except (*_FAILURES, UnreadableLocations) as error:
             return replace(blank, failed=Problem(code=error.code, message=str(error)))
-        items = sorted((_item(target, each) for each in newest.values()), key=lambda item: item.sort_key)
-        return replace(blank, items=tuple(items), notes=tuple(_notes(older, bad)))
+        items = sorted((_item(target, each) for each in versions), key=lambda item: item.sort_key)
+        return replace(blank, items=tuple(items), notes=tuple(_notes(older + len(newest) - len(versions), bad)))
 
     def recover(self, plan: FeedPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """Announce what a restore that was killed had brought back."""

@@ -35,7 +35,7 @@ from toolkit.entities import Cluster, ClusterLocations, ExpiryAction, Feed, Hold
 from toolkit.ledger.runs.items import Item
 from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.result import Status
+from toolkit.result import ExitCode, Status
 from toolkit.retention import RetentionResolver, RetentionResult, SharedDataIndex
 from toolkit.retention.quarantine import digest_of
 from toolkit.retention.restorable import RestorableInstance, RestoreChoice, chosen, described
@@ -257,6 +257,24 @@ def test_an_instance_is_announced_when_all_of_its_partitions_are_back(
     assert (len(site.state[0]), site.events) == (1, [])
     site.restore(RestoreChoice(manifest=CanonicalPath.parse(second)), disk=disk)
     assert (len(site.state[0]), site.events) == (2, [("available", "2026-03-01T00:00Z")])
+
+
+@pytest.mark.parametrize("places", [("own/us", "wh/clicks/zz"), ("wh/clicks/zz", "own/us")])
+def test_of_a_partition_that_was_evicted_from_two_places_the_newest_comes_back(
+    site: QuarantinedTable, places: tuple[str, str]
+) -> None:
+    """A partition that is replaced gets another directory, so that two manifests are about it."""
+    for number, place in enumerate(places):
+        site.add("01", at=place)
+        (site.root / place / "part").write_text(f"version {number}")
+        site.evict(run_name=f"{number}")
+    for number, each in enumerate(sorted(site.root.glob("wh/clicks/.feedctl/quarantine/*/*/*.json"))):
+        os.utime(each, (1_800_000_000 + number, 1_800_000_000 + number))
+    result = site.restore()
+    assert (result.exit_code, outcomes(result)) == (ExitCode.DONE, [("done", "")])
+    assert site.state[1][f"{places[1]}/part"] == "version 1"
+    assert site.events == [("available", "2026-03-01T00:00Z")]
+    assert [each.run for each in site.listed()] == ["0"]
 
 
 def test_an_instance_with_a_partition_that_cannot_be_restored_is_not_announced(site: QuarantinedTable) -> None:

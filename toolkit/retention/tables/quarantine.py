@@ -118,6 +118,16 @@ class TableQuarantineReader(QuarantineReader):
                 return replace(held, item=item)
         return None
 
+    def newest_versions(self, found: Iterable[Quarantined]) -> list[Quarantined]:
+        """Return those whose partitions have no newer version; one that is replaced gets another directory."""
+        versions: list[Quarantined] = []
+        names: set[str] = set()
+        for each in sorted(found, key=lambda each: each.written, reverse=True):
+            own = self.partitions(each.manifest).keys()
+            versions += [each] if names.isdisjoint(own) else []
+            names |= own
+        return versions
+
     def is_whole(self, instance_key: str, found: Iterable[QuarantineEntry], but: Collection[str]) -> bool:
         """Return whether no directory of an instance is left in quarantine.
 
