@@ -188,8 +188,9 @@ class ImportBatch:
         if not self._staging.may_publish(self._unit.unit):
             return None
         found = ImportRecord.read(self._unit.system, self._unit.place)
-        is_same = found is not None and (found.low, dict(found.columns)) == (self._item.low, dict(self._item.columns))
-        return found if is_same else None
+        if found is None or found.form not in {"", str(self._stored)}:
+            return None
+        return found if (found.low, dict(found.columns)) == (self._item.low, dict(self._item.columns)) else None
 
     def _forget(self) -> None:
         """Remove the staged data of an import that failed; what stays goes with the next run."""
@@ -251,7 +252,7 @@ class ImportBatch:
         extract, merge, before = settings.source.extract, None, self._previous_files()
         if item.previous is not None:
             assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
-            previous = tuple(spark_uri(below(item.previous, name)) for name in sorted(before))
+            previous = _uris(item.previous, before)
             parts = max(1, settings.connections)
             merge = Merge(previous=previous, key=extract.merge_key, order=extract.delta_column, parts=parts)
         written = self.rows.read(
@@ -279,8 +280,8 @@ class ImportBatch:
         """Return the files of the instance that new rows are merged with, if they are.
 
         Raises:
-            NotExchanged: it went since the plan, so that rows which did not change would be lost; or it would be read
-                as what it was not written as.
+            NotExchanged: it, or one of its files, went, so that rows which did not change would be lost; or it would be
+                read as what it was not written as.
         """
         place = self._item.previous
         if place is None:
@@ -292,10 +293,24 @@ class ImportBatch:
         if record.form not in {"", str(self._stored)}:
             why = f"the instance at {place}, with which new rows are merged, is {record.form}, and the feed is now"
             raise NotExchanged(code=SCHEMA_CHANGED, why=f"{why} {self._stored}; import all rows by --whole")
+        if not self._is_whole(place, found, record):
+            why = f"the files of the instance at {place}, with which new rows are merged, are not those of its import"
+            raise NotExchanged(code=ROWS_DIFFER, why=f"{why} of {record.rows} rows; import all rows by --whole")
         return found
+
+    def _is_whole(self, place: CanonicalPath, found: Tree, record: ImportRecord) -> bool:
+        """Return whether files have the rows of an import; of other sizes they may, if somebody has compacted them."""
+        if sum(each.size for each in found.values()) == record.size:
+            return True
+        counted = self.rows.count(_uris(place, found), self._stored)
+        return not record.size if counted is None else counted == record.rows  # old records have no size
 
     def _tree(self, place: CanonicalPath) -> Tree:
         """Return the files with rows; the flag of a feed may have a name that is not hidden."""
         flag = self.plan.target.feed.availability_flag
         found = read_tree(self.work.stores(place), place, self.work.guard.check, directories=False) or {}
         return {name: each for name, each in found.items() if name != flag and not is_hidden(name)}
+
+
+def _uris(place: CanonicalPath, files: Tree) -> tuple[str, ...]:
+    return tuple(spark_uri(below(place, name)) for name in sorted(files))

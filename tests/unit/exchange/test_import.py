@@ -516,3 +516,20 @@ def test_a_merge_with_files_whose_nulls_were_another_text_fails(tmp_path: Path) 
     assert (failed.exit_code, site.names("2026-03-02")) == (ExitCode.FAILED, [])
     assert "and the feed is now csv with 'NULL' as null" in site.text(failed)
     assert site.run("2026-03-03T00:00Z", whole=True).exit_code == ExitCode.DONE
+
+
+
+def test_a_merge_fails_when_the_instance_before_lacks_rows_and_not_when_its_files_are_compacted(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE)
+    site.database.rows = [row(1, 1), row(2, 1)]
+    site.run("2026-03-02T00:00Z")
+    (part,) = site.place("2026-03-01").glob("part-*")
+    whole = json.loads(part.read_text())
+    part.write_text(json.dumps({**whole, "rows": whole["rows"][:1]}))
+    site.database.rows.append(row(3, 2))
+    failed = site.run("2026-03-03T00:00Z")
+    assert (failed.exit_code, site.names("2026-03-02")) == (ExitCode.FAILED, [])
+    assert "are not those of its import of 2 rows" in site.text(failed)
+    part.write_text(json.dumps(whole, indent=3))
+    assert site.run("2026-03-03T00:00Z").exit_code == ExitCode.DONE
+    assert ids(site, "2026-03-02") == [1, 2, 3]
