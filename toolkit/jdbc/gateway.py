@@ -92,7 +92,7 @@ class JdbcGateway:
             connection = jvm.java.sql.DriverManager.getConnection(access.url, properties)
         opened = JdbcConnection(access, self._java, connection)
         for statement in access.init_statements:
-            opened.execute(statement)
+            opened.execute(statement, seconds=CALL_SECONDS)
         return opened
 
     def hadoop_secret(self, access: JdbcAccess, alias: str, provider: str) -> str | None:
@@ -139,6 +139,7 @@ class JdbcConnection:
             FeedctlError: one of `toolkit.jdbc.errors`.
         """
         with _explained(self._access):
+            self._limit(CALL_SECONDS)  # a pool answers logins alone, and the server behind it may hang
             self._connection.setAutoCommit(True)
             self._connection.setReadOnly(read_only)
             level = getattr(self._java.jvm.java.sql.Connection, isolation)
@@ -176,15 +177,18 @@ class JdbcConnection:
     def close(self) -> None:
         """Roll back what is open, and end the connection."""
         with suppress(Py4JError):  # the last statement's limit may be an hour, and the server may hang
-            self._connection.setNetworkTimeout(self._threads, int(CALL_SECONDS * 1000))
+            self._limit(CALL_SECONDS)
         with suppress(Py4JError):
             if not self._connection.getAutoCommit():
                 self._connection.rollback()
         with suppress(Py4JError):
             self._connection.close()
 
-    def _prepared(self, statement: str, values: Sequence[Value], seconds: float) -> JavaObject:
+    def _limit(self, seconds: float) -> None:
         self._connection.setNetworkTimeout(self._threads, int(seconds * 1000))
+
+    def _prepared(self, statement: str, values: Sequence[Value], seconds: float) -> JavaObject:
+        self._limit(seconds)
         prepared = self._connection.prepareStatement(statement)
         for index, value in enumerate(values, 1):
             self._set(prepared, index, value)
