@@ -135,10 +135,7 @@ class ExportBatch:
 
     def _check(self, load: StagedLoad, session: Session, staged: int) -> None:
         target = self.plan.target
-        found = load.count(session)
-        if found != staged:
-            why = f"the files have {staged:,} rows, and the staging table has {found:,}; run again"
-            raise NotExchanged(code="rows_differ", why=why)
+        _require_all(load, session, staged)
         if not staged and not target.export.allow_empty:
             raise no_rows(target.entity, "export.allow_empty")
         cut = load.cut_columns(session)
@@ -178,10 +175,19 @@ class ExportBatch:
             before = self._beside.record(session, target.key, locked=True)
             if before is not None and before.digest == digest:
                 return 0  # a run that was taken for dead has committed it since the plan
+            _require_all(load, session, staged)  # a task that Spark gave up may have committed its rows meanwhile
             merged = load.merge(session)
             record = ExportRecord(digest=digest, run_id=self.work.run_name, rows=staged)
             self._beside.write_record(session, target.key, record)
         return merged
+
+
+def _require_all(load: StagedLoad, session: Session, staged: int) -> None:
+    """Refuse a staging table that has other rows than the files."""
+    found = load.count(session)
+    if found != staged:
+        why = f"the files have {staged:,} rows, and the staging table has {found:,}; run again"
+        raise NotExchanged(code="rows_differ", why=why)
 
 
 def _shown(key: Sequence[Value]) -> str:
