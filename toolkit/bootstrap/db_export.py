@@ -87,7 +87,7 @@ def _wire(
     options, pairs = context.options, exported_pairs(context)
     if not pairs:
         raise NothingChosen(wanted="an `export` of a feed", known=())
-    database, rows = adapters.opened(context, stack)
+    database, rows = adapters.opened(context, pairs, stack)
     wiring = _Wiring(own=own, database=database, context=context)
     chosen = [(of_pair(*pair, options.nominal_time), partial(wiring.targets, *pair)) for pair in pairs]
     targets: Targets[DatabaseExportTarget, DatabaseExportItem, DatabaseExportDetail] = resolved(

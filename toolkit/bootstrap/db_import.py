@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,6 +15,7 @@ from toolkit.bootstrap.messages import MessageContent
 from toolkit.bootstrap.replication import ReplicationOptions
 from toolkit.entities.not_implemented import Area
 from toolkit.entities.values import property_text
+from toolkit.errors import InvalidInput
 from toolkit.exchange.import_action import ImportAction
 from toolkit.exchange.import_place import ImportPlaces
 from toolkit.exchange.import_resolve import ImportRequest, ImportSlots
@@ -84,9 +85,20 @@ class ExchangeAdapters:
     metastore: Callable[[Cluster, Callable[[], None] | None], Metastore] = metastore_of
 
     def opened(
-        self, context: ActionContext, stack: ExitStack
+        self, context: ActionContext, pairs: Sequence[tuple[Feed, Cluster]], stack: ExitStack
     ) -> tuple[Callable[[str], Database], Callable[[str], Rows]]:
-        """Return what opens datasources and rows of clusters, by name, once in a run; the stack closes them."""
+        """Return what opens datasources and rows of clusters, by name, once in a run; the stack closes them.
+
+        Raises:
+            InvalidInput: the clusters have different settings of file systems, and a process has one Spark application.
+        """
+        clusters = [cluster for _, cluster in pairs]
+        other = next((each for each in clusters if each.hadoop_conf != clusters[0].hadoop_conf), None)
+        if other is not None:
+            why = "and one Spark application would reach the stores of one by the settings of the other"
+            names = f"{clusters[0].name} and {other.name}"
+            message = f"the clusters {names} differ in hadoop_conf, {why}; name one by --cluster"
+            raise InvalidInput(message)
 
         @cache
         def database(name: str) -> Database:
@@ -132,8 +144,9 @@ def _wire(
 ) -> Wired[ImportTarget, ImportItem, ImportDetail]:
     options, marks = context.options, partial(_marks, context)
     request = ImportRequest(nominal=options.nominal_time, wanted=own.instances.wanted, marks=marks, is_whole=own.whole)
-    targets = request.resolve(imported_pairs(context), must_all_work=bool(options.selection.names))
-    database, rows = adapters.opened(context, stack)
+    pairs = imported_pairs(context)
+    targets = request.resolve(pairs, must_all_work=bool(options.selection.names))
+    database, rows = adapters.opened(context, pairs, stack)
     action = ImportAction(
         nominal=options.nominal_time,
         marks=marks,

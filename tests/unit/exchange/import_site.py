@@ -242,13 +242,14 @@ clusters:
         dry_run: bool = False,
         whole: bool = False,
         inconsistent: bool = False,
+        all_clusters: bool = False,
     ) -> ImportResult:
         """Import what is due at a time."""
         own = ImportOptions(
             instances=ReplicationOptions(start=start, end=end), whole=whole, inconsistent_splits=inconsistent
         )
         options = ActionOptions(
-            selection=EntitySelection(names=("customers",)),
+            selection=EntitySelection(names=("customers",), all_clusters=all_clusters),
             repo=RepoRequest(config_repo=str(self.root / "repo"), variables=self.variables),
             nominal_time=parse_instant(nominal),
             dry_run=dry_run,

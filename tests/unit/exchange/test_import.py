@@ -19,7 +19,7 @@ from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.registration import sync_ledger
 from toolkit.catalog.model import Column, TableName
 from toolkit.clock import SystemClock
-from toolkit.errors import FeedctlError
+from toolkit.errors import FeedctlError, InvalidInput
 from toolkit.exchange.import_targets import RECORD_FILE
 from toolkit.jdbc.errors import DatabaseTimeout, DatabaseUnreachable, LoginRefused, PermissionRefused
 from toolkit.jdbc.port import Row, TableColumn
@@ -518,8 +518,7 @@ def test_a_merge_with_files_whose_nulls_were_another_text_fails(tmp_path: Path) 
     assert site.run("2026-03-03T00:00Z", whole=True).exit_code == ExitCode.DONE
 
 
-
-def test_a_merge_fails_when_the_instance_before_lacks_rows_and_not_when_its_files_are_compacted(tmp_path: Path) -> None:
+def test_a_merge_fails_when_the_instance_before_lacks_rows_and_not_when_it_is_compacted(tmp_path: Path) -> None:
     site = ImportSite(tmp_path, extract=MERGE)
     site.database.rows = [row(1, 1), row(2, 1)]
     site.run("2026-03-02T00:00Z")
@@ -533,3 +532,16 @@ def test_a_merge_fails_when_the_instance_before_lacks_rows_and_not_when_its_file
     part.write_text(json.dumps(whole, indent=3))
     assert site.run("2026-03-03T00:00Z").exit_code == ExitCode.DONE
     assert ids(site, "2026-03-02") == [1, 2, 3]
+
+
+def test_clusters_with_other_settings_of_file_systems_are_not_imported_by_one_application(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path)
+    site.database.rows = [row(1, 1)]
+    clusters, feed = tmp_path / "repo/clusters", tmp_path / "repo/feeds/customers.yaml"
+    text = (clusters / "primary.yaml").read_text().replace("primary", "other").replace(str(tmp_path), f"{tmp_path}/o")
+    (clusters / "other.yaml").write_text(f"{text}hadoop_conf: {{fs.s3a.endpoint: 'http://other'}}\n")
+    own = feed.read_text()
+    feed.write_text(f"{own}{own[own.index('  - name: primary') :].replace('primary', 'other')}")
+    with pytest.raises(InvalidInput, match="differ in hadoop_conf"):
+        site.run(all_clusters=True)
+    assert not site.rows.requests
