@@ -203,6 +203,32 @@ def test_values_that_a_column_cannot_keep_are_refused_by_name(
 
 
 @pytest.mark.extended
+def test_a_null_of_the_only_column_is_no_line_of_csv_without_a_text_for_it(
+    postgres_data: PostgresData, jdbc_gateway: JdbcGateway, rows: SparkRows, tmp_path: Path
+) -> None:
+    postgres_data.run("DROP TABLE IF EXISTS t, s; CREATE TABLE t (v text); INSERT INTO t VALUES ('a'), ('b')")
+    stored = dataclasses.replace(CSV, null_text="")
+    assert RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path / "whole", stored).read().rows == 2
+    postgres_data.run("INSERT INTO t VALUES (NULL)")
+    with pytest.raises(RowsFailed, match="the column v is the only one"):
+        RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path / "null", stored).read()
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("line", ["S3CRET,a", "1,a,S3CRET"])
+def test_a_record_that_cannot_be_read_is_in_no_message(
+    postgres_data: PostgresData, jdbc_gateway: JdbcGateway, rows: SparkRows, tmp_path: Path, line: str
+) -> None:
+    postgres_data.run("DROP TABLE IF EXISTS t, s; CREATE TABLE s (a integer, b text)")
+    (tmp_path / "x.csv").write_text(f"a,b\n{line}\n")
+    access, columns = database_of(postgres_data, jdbc_gateway).access, {"a": "int", "b": "string"}
+    files = (f"file://{tmp_path}/x.csv",)
+    with pytest.raises(RowsFailed, match=r"a record of .*x\.csv is not of its format") as found:
+        rows.stage(StageRequest(access=access, table=STAGING, files=files, stored=CSV, columns=columns))
+    assert "S3CRET" not in str(found.value)
+
+
+@pytest.mark.extended
 def test_failures_of_a_database_have_their_errors_and_no_password(
     postgres_data: PostgresData, jdbc_gateway: JdbcGateway, rows: SparkRows, tmp_path: Path
 ) -> None:

@@ -46,7 +46,12 @@ def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -
     system.setWriteChecksum(False)
     options = {**_options(stored), **({} if stored.format in TYPED else _TEXT_TIMES)}
     options["mapreduce.fileoutputcommitter.marksuccessfuljobs"] = "false"  # the flag belongs to publication
-    writer = frame.select(*(_writable(name, kind, stored) for name, kind in columns.items())).write
+    fields = [_writable(name, kind, stored) for name, kind in columns.items()]
+    if stored.format is DataFormat.CSV and not stored.null_text and len(columns) == 1:
+        (name,) = columns
+        why = f"the column {name} is the only one, and a null of it would be no line of CSV; set a null_string"
+        fields = [checked(fields[0], column_of(name).isNull(), why).alias(name)]
+    writer = frame.select(*fields).write
     writer.format(str(stored.format)).options(**options).mode("append").save(request.target)
     files = [each for each in system.listStatus(directory) if not str(each.getPath().getName()).startswith((".", "_"))]
     return WrittenRows(

@@ -67,6 +67,9 @@ _TIMES = {"date", "timestamp", "timestamp_ntz"}
 _LOADERS = {"MutableURLClassLoader", "ChildFirstURLClassLoader"}
 """Loaders of Spark's programs, of which all threads inherit; they take jars later too."""
 _CHECK = re.compile(r"\[feedctl\](.*?)\[/feedctl\]", re.DOTALL)
+_ABOUT_VALUES = re.compile(r"\[((?:MALFORMED|CAST|NUMERIC)_\w+)")
+"""Conditions of Spark whose messages quote a value or a record."""
+_FILE = re.compile(r"while reading file (\S+[^.\s])")
 _CHANGED, _RANK, _NUMBER = "feedctl:changed", "feedctl:rank", "feedctl:number"
 _DETAIL_CHARACTERS = 600
 
@@ -278,6 +281,10 @@ def _failure(access: JdbcAccess | None, error: Py4JError | PySparkException) -> 
         return failure(access, Py4JJavaError("", chain[-1]))
     if access is not None and f"ClassNotFoundException: {access.driver_class}" in text:
         return DriverMissing(about=access.name, driver=access.driver_class, detail="the class is in none of its jars")
+    if quoting := _ABOUT_VALUES.search(text):
+        where = f" of {file[1]}" if (file := _FILE.search(text)) else ""
+        detail = f"a record{where} is not of its format, or a value not of the type of its column"
+        return RowsFailed(about=about, detail=f"{detail} (Spark: {quoting[1]})")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     caused = [line for line in lines if line.startswith("Caused by: ")]
     detail = (caused or lines or [type(error).__name__])[-1 if caused else 0][:_DETAIL_CHARACTERS]
