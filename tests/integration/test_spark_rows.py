@@ -215,6 +215,17 @@ def test_a_null_of_the_only_column_is_no_line_of_csv_without_a_text_for_it(
 
 
 @pytest.mark.extended
+def test_files_of_another_run_in_the_same_place_are_not_counted_as_its_own(
+    postgres_data: PostgresData, jdbc_gateway: JdbcGateway, rows: SparkRows, tmp_path: Path
+) -> None:
+    _table(postgres_data, "(1, 'a', '2026-01-01', 1)")
+    trip = RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path)
+    assert trip.read(split_by="id", parts=2).rows == 1
+    with pytest.raises(RowsFailed, match="another run writes to"):
+        trip.read()
+
+
+@pytest.mark.extended
 @pytest.mark.parametrize("line", ["S3CRET,a", "1,a,S3CRET"])
 def test_a_record_that_cannot_be_read_is_in_no_message(
     postgres_data: PostgresData, jdbc_gateway: JdbcGateway, rows: SparkRows, tmp_path: Path, line: str

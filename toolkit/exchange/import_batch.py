@@ -170,6 +170,7 @@ class ImportBatch:
                     notes = tuple(self._staging.validate_unit(self._unit.unit, self._unit.place))
             else:
                 record = released
+            self._require_alone(record)
             flag = self.plan.target.feed.availability_flag or ""
             if flag:
                 self._unit.system.write(self._unit.place.child(flag), ())
@@ -180,6 +181,13 @@ class ImportBatch:
             unless_staged.pop_all()
         self.places.register(self._place, self.plan.target.partition, self.work.guard.check)
         return record, notes
+
+    def _require_alone(self, record: ImportRecord) -> None:
+        """Refuse staged files that were not counted: a run that was taken for dead may write them until now."""
+        size = sum(each.size for each in self._tree(self._unit.place).values())
+        if record.size not in {0, size}:  # old records have no size
+            why = f"{self._unit.place} has {size} bytes, and {record.size} were counted: another run writes there too"
+            raise NotExchanged(code=ROWS_DIFFER, why=f"{why}; run again")
 
     def _released(self) -> ImportRecord | None:
         """Return the record of staged data that was validated before, and may be published by now."""

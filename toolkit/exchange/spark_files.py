@@ -30,6 +30,8 @@ _TEXT_TIMES = {
 """Forms with microseconds, which Spark leaves out by default."""
 TYPED = {DataFormat.PARQUET, DataFormat.ORC}
 """Formats whose files have types, and a footer with their number of rows."""
+_JOB = re.compile(r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4,12}){4})")
+"""Name of a file that Spark writes, with the number of its job."""
 _DECIMAL = re.compile(r"decimal\((?P<digits>\d+),(?P<scale>\d+)\)")
 
 
@@ -54,6 +56,9 @@ def write_files(session: SparkSession, frame: DataFrame, request: ReadRequest) -
     writer = frame.select(*fields).write
     writer.format(str(stored.format)).options(**options).mode("append").save(request.target)
     files = [each for each in system.listStatus(directory) if not str(each.getPath().getName()).startswith((".", "_"))]
+    names = (_JOB.match(str(each.getPath().getName())) for each in files)
+    if len({found[1] for found in names if found}) > 1:
+        raise RowsFailed(about=request.access.name, detail=f"another run writes to {request.target} too; run again")
     return WrittenRows(
         rows=_count(session, [each.getPath() for each in files], request),
         bytes=sum(int(each.getLen()) for each in files),

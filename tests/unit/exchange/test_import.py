@@ -11,16 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from tests.tables.tables import table_of
 from tests.unit.exchange.fake_rows import rows_of
-from tests.unit.exchange.import_site import FILES, ImportSite
+from tests.unit.exchange.import_site import FILES, ImportSite, MemoryRows
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.registration import sync_ledger
 from toolkit.catalog.model import Column, TableName
 from toolkit.clock import SystemClock
 from toolkit.errors import FeedctlError, InvalidInput
 from toolkit.exchange.import_targets import RECORD_FILE
+from toolkit.exchange.rows import ReadRequest, WrittenRows
 from toolkit.jdbc.errors import DatabaseTimeout, DatabaseUnreachable, LoginRefused, PermissionRefused
 from toolkit.jdbc.port import Row, TableColumn
 from toolkit.result import ExitCode
@@ -545,3 +547,23 @@ def test_clusters_with_other_settings_of_file_systems_are_not_imported_by_one_ap
     with pytest.raises(InvalidInput, match="differ in hadoop_conf"):
         site.run(all_clusters=True)
     assert not site.rows.requests
+
+
+def test_files_that_another_run_stages_after_the_count_are_not_published(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract="{type: full}")
+    site.rows = AnothersFile(database=site.database)
+    site.database.rows = [row(1, 1)]
+    failed = site.run("2026-03-02T00:00Z")
+    assert (failed.exit_code, site.names("2026-03-01")) == (ExitCode.FAILED, [])
+    assert "another run writes there too" in site.text(failed)
+
+
+class AnothersFile(MemoryRows):
+    """Rows that get company after they were counted, from a run that lost its lease."""
+
+    @override
+    def read(self, request: ReadRequest) -> WrittenRows:
+        written = super().read(request)
+        part = Path(request.target.removeprefix("file://")) / "part-00000.parquet"
+        shutil.copy(part, part.with_name("part-00001.parquet"))
+        return written
