@@ -145,7 +145,7 @@ class ImportBatch:
 
         def write(tx: Transaction, run_id: int) -> None:
             exchange_marks.record(tx, run_id, target.subject, mark)
-            enqueue_instance(tx, instance, record.size)
+            enqueue_instance(tx, instance, record.size, str(self._place.unit))
 
         return write
 

@@ -79,16 +79,22 @@ workflow: {engine: command, path: count.sh}
 """
 
 
+def register_reader(site: ImportSite) -> None:
+    """Register a process that reads the feed."""
+    root = site.root / "repo"
+    (root / "processes").mkdir()
+    (root / "processes/count.yaml").write_text(COUNTING)
+    (root / "count.sh").write_text("true\n")
+    repo = RepoRequest(config_repo=str(root), variables=site.variables)
+    sync_ledger(repo, who="tests", allow_dirty=True, clock=SystemClock())
+
+
 def test_steps_that_read_the_feed_get_a_batch_of_each_import(tmp_path: Path) -> None:
     site = ImportSite(tmp_path)
     site.database.rows = [row(1, 1), row(2, 2)]
     site.run("2026-03-02T00:00Z")
     assert site.ledger("select count(*) from queue") == [(0,)]  # nothing reads the feed
-    (tmp_path / "repo/processes").mkdir()
-    (tmp_path / "repo/processes/count.yaml").write_text(COUNTING)
-    (tmp_path / "repo/count.sh").write_text("true\n")
-    repo = RepoRequest(config_repo=str(tmp_path / "repo"), variables=site.variables)
-    sync_ledger(repo, who="tests", allow_dirty=True, clock=SystemClock())
+    register_reader(site)
     site.run()
     site.run(start="2026-03-03T00:00Z")
     key, place = "2026-03-03T00:00Z", f"file://{site.place('2026-03-03')}"
@@ -567,3 +573,12 @@ class AnothersFile(MemoryRows):
         part = Path(request.target.removeprefix("file://")) / "part-00000.parquet"
         shutil.copy(part, part.with_name("part-00001.parquet"))
         return written
+
+
+def test_the_file_in_the_batch_of_a_partition_is_its_directory(tmp_path: Path) -> None:
+    site = table_site(tmp_path)
+    register_reader(site)
+    assert site.run().exit_code == ExitCode.DONE
+    place = tmp_path / "warehouse/customers/ds=2026-03-03"
+    assert site.ledger("select path from file") == [(f"file://{place}",)]
+    assert site.ledger("select uri from batch_instance") == [("hcat:///web/customers/ds=2026-03-03",)]

@@ -230,7 +230,7 @@ def enqueue(
     return Enqueued(batch_id=target.batch_id, marking=target.marking, file=added, waiting=waiting)
 
 
-def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int) -> None:
+def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int, path: str | None = None) -> None:
     """Queue a new batch of an instance, with its place as a file, for the steps that read its feed, if any.
 
     The caller appends the event of the instance.
@@ -239,8 +239,9 @@ def enqueue_instance(tx: Transaction, instance: FeedInstance, size: int) -> None
         tx: the transaction.
         instance: with its address.
         size: of its data in bytes.
+        path: of its data; None: its address, which of a table may have characters that lists of files use.
     """
-    new = NewFile(server=instance.cluster, path=instance.uri or "", size=size)
+    new = NewFile(server=instance.cluster, path=path or instance.uri or "", size=size)
     with suppress(UnknownProcess):  # no step reads it
         batch = enqueue(tx, Site(name=instance.feed, cluster=instance.cluster), new, marking=instance.instance_key)
         attach(tx, batch.batch_id, [instance])
