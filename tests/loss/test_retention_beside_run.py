@@ -16,6 +16,7 @@ from toolkit.result import ExitCode, Outcome
 from toolkit.retention.archive import ArchivedDelete
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.plan import PlanItem
+from toolkit.storage import aside_name
 
 BOTH = pytest.mark.parametrize("archives", [False, True])
 
@@ -102,8 +103,12 @@ def test_a_new_instance_waits_until_the_directory_above_it_has_gone(
     removed, one_by_one = SingleDelete.remove, threading.Lock()
 
     def remove(self: SingleDelete, item: PlanItem, *, gone_by_us: bool = False) -> Removed:
+        here = Path(item.path.path)
+        aside = here.with_name(aside_name(here.name))
         with one_by_one:
+            here.rename(aside)  # as it is called while it is emptied
             calls.append(site.process(key=KEYS[3]).exit_code)
+            aside.rename(here)
         return removed(self, item, gone_by_us=gone_by_us)
 
     monkeypatch.setattr(SingleDelete, "remove", remove)

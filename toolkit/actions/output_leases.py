@@ -14,7 +14,7 @@ from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.runs.outputs import OpenEviction, output_resource
 from toolkit.ledger.vocabulary import LeaseMode, LifeCycle
 from toolkit.runs.recorder import path_of
-from toolkit.storage import NotFound, RealPlaces
+from toolkit.storage import NotFound, RealPlaces, aside_name
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -115,6 +115,7 @@ def _spelt_as(base: CanonicalPath) -> Callable[[CanonicalPath], CanonicalPath]:
 
 def _holds_nothing_else(directory: CanonicalPath, going: Sequence[CanonicalPath], work: RunContext) -> bool:
     names = {each.relative_to(directory).partition("/")[0] for each in going if each != directory}
+    names |= set(map(aside_name, names))  # a removal on a local disk renames a directory before it empties it
     try:
         return all(entry.name in names for entry in work.stores(directory).list(directory))
     except NotFound:
