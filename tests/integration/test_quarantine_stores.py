@@ -114,7 +114,7 @@ def test_a_restore_on_an_object_store_lists_the_manifests_once_for_all_instances
     end.fill(files(OLDER, OLD, YOUNG))
     time.sleep(_SECOND)
     evict(of, system=system)
-    monkeypatch.setattr("toolkit.retention.restore.entries", counted)
+    monkeypatch.setattr("toolkit.retention.restore_data.entries", counted)
     assert outcomes(restore(of, system=system)) == [("restored", "done", "")] * 2
     assert end.files("data", hidden=True) == files(OLDER, OLD, YOUNG)
     assert len(folders) == 1
