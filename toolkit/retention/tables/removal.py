@@ -10,7 +10,7 @@ from toolkit.actions.model import ItemResult
 from toolkit.result import Outcome
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQueue, is_looked_for
-from toolkit.retention.plan import PlanItem, StayReason
+from toolkit.retention.plan import ItemKind, PlanItem, StayReason
 from toolkit.storage import aside_name
 
 if TYPE_CHECKING:
@@ -53,7 +53,10 @@ class DataRemoval:
         emptied: list[tuple[int, ItemResult[PlanItem]]] = []
         for base, same in _by_store(self.items, wanted).items():
             pool = self.work.pool(base)
-            pool.run_all(remove, same)
+            # What a manifest of an earlier run names may be a directory that goes now, into a place of this run.
+            for is_found_again in (False, True):
+                kinds = [at for at in same if (self.items[at].type is ItemKind.QUARANTINED) is is_found_again]
+                pool.run_all(remove, kinds)
             chains = list(_chains(parents, self.items, same, done))
             emptied += EmptyParents(work=self.work, pool=pool).remove(chains)
         return done, emptied
