@@ -35,12 +35,14 @@ def test_there_is_one_thread_for_all_runs_and_none_without_runs() -> None:
 
 def test_it_beats_six_times_in_the_life_of_a_lease() -> None:
     recorder = MemoryRecorder()
+    began = time.monotonic()
     with (
         Heartbeat(recorder, seconds=0.6) as heartbeat,
         envelope_of(recorder, heartbeat).start(start_request()),
     ):
         time.sleep(1)
-    assert 3 <= recorder.beats <= 10
+    elapsed = time.monotonic() - began  # longer than the sleep on a busy machine
+    assert 3 <= recorder.beats <= elapsed / 0.1 + 1
 
 
 def test_what_is_said_of_one_run_is_not_said_of_the_others() -> None:
