@@ -128,4 +128,4 @@ def test_a_gateway_that_hangs_is_given_up() -> None:
         began = time.monotonic()
         with pytest.raises(MetricsNotSent, match="timed out"):
             PushGatewaySink(url=f"http://{address}", seconds=0.2).send(SAMPLES)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
