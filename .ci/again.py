@@ -1,0 +1,48 @@
+"""Runs the few tests that failed in CI once more, alone, and names them: a busy machine may miss a bound in seconds.
+
+A test of what may be lost, or of who is let in, is not tried again: where it fails once, there is something to find.
+`.ci/again.py TARGET` comes after `make TARGET`, and ends with 1 where the failure stays one.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
+MOST = 3
+"""More failures than this have one cause, which is not the machine."""
+NEVER = ("tests/loss/", "tests/proof/", "tests/security/", "tests/soak/", "kill", "quarantine")
+"""Parts of the names of tests that are not tried again."""
+
+
+def why_not(failed: Collection[str]) -> str:
+    """Return why tests are not tried again, by their names; empty: they are."""
+    if not failed:
+        return "no test has failed, so it is something else"
+    if len(failed) > MOST:
+        return f"{len(failed)} tests have failed, and at most {MOST} are tried again"
+    kept = [name for name in sorted(failed) if any(part in name for part in NEVER)]
+    return f"one failure of {kept[0]} is a finding" if kept else ""
+
+
+def main(target: str) -> int:
+    """Try again what failed in a target of the Makefile; return the exit code."""
+    failed: Collection[str] = json.loads(FAILED.read_text()) if FAILED.exists() else ()
+    if why := why_not(failed):
+        print(f"feedctl: not tried again: {why}", file=sys.stderr)  # noqa: T201 - for who reads the log of CI
+        return 1
+    again = ["make", target, "ARGS=--last-failed -n 0"]
+    code = subprocess.run(again, cwd=ROOT, check=False).returncode  # noqa: S603 - a target that .ci/run names
+    for name in sorted(failed):
+        end = "failed" if code else "passed"
+        print(f"feedctl: WARNING: failed beside the others, alone {end}: {name}", file=sys.stderr)  # noqa: T201 - the same
+    return int(code != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
