@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.databases.datasources import USER, VARIABLE, DataServer, variables
+import pytest
+
+from tests.databases.datasources import PASSWORD, USER, VARIABLE, DataServer, variables
 from tests.unit.exchange.fake_rows import FakeRows, rows_of
 from toolkit.actions.progress import NoProgress
 from toolkit.actions.selection import EntitySelection
@@ -164,6 +166,16 @@ def make_export_repo(path: Path, data: DataServer, database: Database) -> Export
     data.run("INSERT INTO orders VALUES (1, '2026-03-01', 'old'), (2, '2026-03-02', 'old')")
     outlives = _SharedDatabase(database)
     return ExportRepo(path=path / "repo", data=data, rows=RowsInDatabase(database=database), database=outlives)
+
+
+def make_spark_export_repo(
+    path: Path, data: DataServer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> ExportRepo:
+    """Return the same with Spark itself, which finds the password in a variable."""
+    monkeypatch.setenv(VARIABLE, PASSWORD)
+    found = make_export_repo(path, data, database)
+    found.by_spark = True
+    return found
 
 
 class _SharedDatabase:

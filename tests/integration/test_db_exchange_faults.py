@@ -18,7 +18,7 @@ import pytest
 
 from tests.contract.database.conftest import database_of
 from tests.databases.datasources import PASSWORD, USER, VARIABLE, DataServer, MariaDbData, PostgresData
-from tests.databases.export_repo import ALLOWINSERT, T1, ExportRepo, make_export_repo
+from tests.databases.export_repo import ALLOWINSERT, T1, ExportRepo, make_export_repo, make_spark_export_repo
 from tests.e2e.commands import ROOT
 from tests.integration import exchange_kills, import_kills
 from tests.integration.test_db_export import ORDERS, write
@@ -55,9 +55,7 @@ def data(request: pytest.FixtureRequest) -> DataServer:
 @pytest.fixture
 def repo(data: DataServer, jdbc_gateway: JdbcGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExportRepo:
     """An instance of orders whose export uses Spark."""
-    monkeypatch.setenv(VARIABLE, PASSWORD)
-    found = make_export_repo(tmp_path, data, database_of(data, jdbc_gateway))
-    found.by_spark = True
+    found = make_spark_export_repo(tmp_path, data, database_of(data, jdbc_gateway), monkeypatch)
     found.write(ALLOWINSERT)
     write(found, ORDERS)
     return found

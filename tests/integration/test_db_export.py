@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.contract.database.conftest import database_of
-from tests.databases.datasources import PASSWORD, VARIABLE, DataServer, PostgresData
-from tests.databases.export_repo import ALLOWINSERT, REPLACE, T1, ExportRepo, make_export_repo
+from tests.databases.datasources import PASSWORD, DataServer, PostgresData
+from tests.databases.export_repo import ALLOWINSERT, REPLACE, T1, ExportRepo, make_export_repo, make_spark_export_repo
 from tests.integration.export_kills import filled, kill_and_finish
 from toolkit.jdbc.gateway import JdbcGateway
 
@@ -31,10 +31,7 @@ def data(request: pytest.FixtureRequest) -> DataServer:
 @pytest.fixture
 def repo(data: DataServer, jdbc_gateway: JdbcGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ExportRepo:
     """A feed of orders whose exports use Spark."""
-    monkeypatch.setenv(VARIABLE, PASSWORD)
-    found = make_export_repo(tmp_path, data, database_of(data, jdbc_gateway))
-    found.by_spark = True
-    return found
+    return make_spark_export_repo(tmp_path, data, database_of(data, jdbc_gateway), monkeypatch)
 
 
 def write(repo: ExportRepo, columns: dict[str, pa.Array]) -> None:

@@ -26,7 +26,7 @@ _Act = Callable[[StopSignal, MortalRecorder, Opening], RetentionResult]
 
 @dataclass(kw_only=True)
 class QuarantineCovered:
-    """What the rounds had in them.
+    """Counts of rounds, by what happened in them.
 
     Attributes:
         rounds: all of them.

@@ -74,7 +74,7 @@ class MortalRecorder(MemoryRecorder):
 
 @dataclass(kw_only=True)
 class Covered:
-    """What the rounds had in them, so that a fuzzer that no longer meets something is noticed.
+    """Counts of rounds by what happened in them, so that a fuzzer that no longer meets something is noticed.
 
     Attributes:
         rounds: all of them.

@@ -2,7 +2,7 @@
 
 from toolkit.availability.opening import DATA_ERRORS, DataAccess, DataError, NoRegistry, no_ingested, no_metastore
 from toolkit.availability.path_instances import PathInstances
-from toolkit.availability.presence import is_ready, is_there
+from toolkit.availability.presence import content_of, is_ready, is_there
 from toolkit.availability.state import DataState, FeedInstances, FoundInstance
 from toolkit.availability.table_instances import TableInstances
 
@@ -16,6 +16,7 @@ __all__ = [
     "NoRegistry",
     "PathInstances",
     "TableInstances",
+    "content_of",
     "is_ready",
     "is_there",
     "no_ingested",

@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from toolkit.availability.presence import Presence, is_ready, is_there, refuse_odd
+from toolkit.availability.presence import Presence, content_of, is_ready, is_there, refuse_odd
 from toolkit.availability.readiness import CountedInstances
 from toolkit.availability.state import DataState, FoundInstance
-from toolkit.storage import OWN_PREFIX, Entry, FileKind, NotFound, WrongKind, find_status
+from toolkit.storage import OWN_PREFIX, Entry, FileKind, NotFound, WrongKind
 from toolkit.threads import worker_pool
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ class PathInstances:
     def content_of(self, instant: datetime) -> tuple[int, int]:
         """Return how many files, and bytes in them, are at and below an instance, without its flag."""
         path = self.path_of(instant)
-        found = self._system.content_summary(path)
-        flag = find_status(self._system, path.child(self.flag)) if self.flag else None
-        return (found.files, found.size) if flag is None else (found.files - 1, found.size - flag.size)
+        return content_of(self._system, path, path.child(self.flag) if self.flag else None)
 
     def counted(self) -> CountedInstances:
         """Return a view of the instances that remembers which directories exist."""

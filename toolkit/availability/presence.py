@@ -19,6 +19,16 @@ def is_there(system: FileSystem, path: CanonicalPath) -> bool:
     return find_status(system, path) is not None
 
 
+def content_of(system: FileSystem, path: CanonicalPath, flag: CanonicalPath | None) -> tuple[int, int]:
+    """Return how many files are at and below an instance, and how many bytes are in them, without its flag.
+
+    Raises:
+        NotFound: nothing is there.
+    """
+    found, of_flag = system.content_summary(path), None if flag is None else find_status(system, flag)
+    return (found.files, found.size) if of_flag is None else (found.files - 1, found.size - of_flag.size)
+
+
 def is_ready(system: FileSystem, path: CanonicalPath, flag: str) -> bool:
     """Return whether an instance may be read: by its flag, or its directory or file when the feed has no flag.
 

@@ -31,7 +31,7 @@ from toolkit.exchange.spark_files import (
 )
 from toolkit.jdbc.dialect import dialect
 from toolkit.jdbc.errors import DriverMissing
-from toolkit.jdbc.gateway import CONNECT_SECONDS, STATEMENT_SECONDS, database_causes, failure
+from toolkit.jdbc.gateway import CONNECT_SECONDS, STATEMENT_SECONDS, database_causes, detail_of, failure
 from toolkit.jdbc.port import JdbcAccess
 from toolkit.jdbc.types import TEXTS
 
@@ -71,7 +71,6 @@ _ABOUT_VALUES = re.compile(r"\[((?:MALFORMED|CAST|NUMERIC)_\w+)")
 """Conditions of Spark whose messages quote a value or a record."""
 _FILE = re.compile(r"while reading file (\S+[^.\s])")
 _CHANGED, _RANK, _NUMBER = "feedctl:changed", "feedctl:rank", "feedctl:number"
-_DETAIL_CHARACTERS = 600
 
 
 class SparkRows(Rows):
@@ -287,7 +286,5 @@ def _failure(access: JdbcAccess | None, error: Py4JError | PySparkException) -> 
         return RowsFailed(about=about, detail=f"{detail} (Spark: {quoting[1]})")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     caused = [line for line in lines if line.startswith("Caused by: ")]
-    detail = (caused or lines or [type(error).__name__])[-1 if caused else 0][:_DETAIL_CHARACTERS]
-    if access is not None and access.password is not None and access.password.text:
-        detail = detail.replace(access.password.text, str(access.password))
-    return RowsFailed(about=about, detail=detail)
+    detail = (caused or lines or [type(error).__name__])[-1 if caused else 0]
+    return RowsFailed(about=about, detail=detail_of(access, detail))

@@ -237,6 +237,14 @@ def _explained(access: JdbcAccess, *, is_connecting: bool = False) -> Iterator[N
         raise failure(access, error, is_connecting=is_connecting) from error
 
 
+def detail_of(access: JdbcAccess | None, text: str) -> str:
+    """Return the beginning of a message of another program, without the password."""
+    text = text[:_DETAIL_CHARACTERS]
+    if access is None or access.password is None or not access.password.text:
+        return text
+    return text.replace(access.password.text, str(access.password))
+
+
 def failure(access: JdbcAccess, error: Py4JError, *, is_connecting: bool = False) -> FeedctlError:
     """Return the error that an exception of Java means; its text has no password."""
     if not isinstance(error, Py4JJavaError):
@@ -247,9 +255,7 @@ def failure(access: JdbcAccess, error: Py4JError, *, is_connecting: bool = False
         state, code, texts = _facts(chain)
     except Py4JError:
         return DatabaseUnreachable(about=access.name, detail="its JVM has ended")
-    text = " ".join(next((each for each in texts if each), "no message").split())[:_DETAIL_CHARACTERS]
-    if access.password is not None and access.password.text:
-        text = text.replace(access.password.text, str(access.password))
+    text = detail_of(access, " ".join(next((each for each in texts if each), "no message").split()))
     if "No suitable driver" in text:
         return DriverMissing(about=access.name, driver=access.driver_class, detail=f"it does not take {access.url}")
     kind = meaning(state, code, [str(each.getClass().getName()) for each in chain], text)

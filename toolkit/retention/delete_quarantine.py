@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import INTERRUPTED, ItemResult
 from toolkit.actions.publication import remove, remove_begun, remove_quietly
-from toolkit.availability import is_there
+from toolkit.availability import content_of, is_there
 from toolkit.result import Outcome
 from toolkit.retention.delete import Removed, SingleDelete, is_gone, unanswered
 from toolkit.retention.plan import ItemKind, StayReason
@@ -36,7 +36,7 @@ from toolkit.retention.quarantine import (
     kept_until,
     place_at,
 )
-from toolkit.storage import FileKind, NotFound, StorageError, SymlinkRefused, Unreachable, WrongKind, find_status
+from toolkit.storage import FileKind, NotFound, StorageError, SymlinkRefused, Unreachable, WrongKind
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -200,16 +200,6 @@ class QuarantinedDelete:
 def flag_of(path: CanonicalPath, flag: str) -> CanonicalPath | None:
     """Return the availability flag of an instance; None: the feed has none."""
     return path.child(flag) if flag else None
-
-
-def content_of(system: FileSystem, path: CanonicalPath, flag: CanonicalPath | None) -> tuple[int, int]:
-    """Return how many files and bytes an instance has without its flag.
-
-    Raises:
-        NotFound: nothing is there.
-    """
-    found, of_flag = system.content_summary(path), None if flag is None else find_status(system, flag)
-    return (found.files, found.size) if of_flag is None else (found.files - 1, found.size - of_flag.size)
 
 
 def copied(system: FileSystem, source: CanonicalPath, target: CanonicalPath) -> bool:

@@ -160,7 +160,7 @@ class _Restore:
 
     @cached_property
     def _reader(self) -> QuarantineReader:
-        """One for all: what is compared with all partitions of a table is asked for once."""
+        """The reader that all instances share: it asks the metastore for the partitions of a table once."""
         return reader_of(self.plan.target, self.work.stores, self.work.guard.check)
 
     @cached_property

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult
 from toolkit.actions.publication import remove
-from toolkit.availability import is_there
+from toolkit.availability import content_of, is_there
 from toolkit.el import CanonicalPath
-from toolkit.retention.delete_quarantine import content_of, copied, flag_of, require_no_link, times_of
+from toolkit.retention.delete_quarantine import copied, flag_of, require_no_link, times_of
 from toolkit.retention.output_watch import writers_of
 from toolkit.retention.quarantine import BadManifest, NotWhole, QuarantinePlace, place_at
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries

@@ -101,10 +101,10 @@ def _content(item: PlanItem, system: FileSystem) -> tuple[str, int | None]:
     if item.files:
         size = sum(each.bytes for each in item.files)
         return _words(len(item.files), size), size
-    return content_of(item.path, system) if item.type in _WITH_CONTENT else ("", None)
+    return listed_content(item.path, system) if item.type in _WITH_CONTENT else ("", None)
 
 
-def content_of(path: CanonicalPath, system: FileSystem) -> tuple[str, int | None]:
+def listed_content(path: CanonicalPath, system: FileSystem) -> tuple[str, int | None]:
     """Return in words how many files are at and below a path, of how many bytes, how new and which; and the bytes.
 
     The last word is a digest of names, sizes and times: a file that replaces another one may be as large, and not new.

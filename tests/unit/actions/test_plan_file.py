@@ -36,7 +36,7 @@ class Divisible(MarkAction):
 
 
 class Unseen(Divisible):
-    """Of the first mark it cannot see what is in it."""
+    """Makes marks, and cannot read the content of the first one."""
 
     def review(self, plan: Plan, work: RunContext) -> Sequence[ItemReview]:
         del work

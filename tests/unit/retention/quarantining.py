@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from tests.unit.actions.fake_action import looking
+from tests.unit.actions.fake_action import OpenContext, looking
 from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
 from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of
 from toolkit.actions.action import RunContext
@@ -99,6 +99,18 @@ def restore(
         context = context_on(disk, signal, conditions)
         return replace(context, run_name=run_name, outputs=outputs or context.outputs)
 
+    return restored(target, choice, opened, recorder or MemoryRecorder(), dry_run=dry_run)
+
+
+def restored(
+    target: FeedTarget,
+    choice: RestoreChoice | None,
+    opened: OpenContext,
+    recorder: MemoryRecorder,
+    *,
+    dry_run: bool = False,
+) -> RetentionResult:
+    """Restore what is chosen of a target; None: all of it."""
     process = NeverStopped()
     runner = ActionRunner(
         action=RestoreAction(choice=choice or RestoreChoice()),
@@ -109,7 +121,6 @@ def restore(
     )
     if dry_run:
         return runner.preview(request_of(LATER, dry_run=True), Targets(to_do=(target,)))
-    recorder = recorder or MemoryRecorder()
     with Heartbeat(recorder, seconds=3600.0) as heartbeat:
         envelope = envelope_of(recorder, heartbeat, audit=AuditMemory(), process=process)
         return runner.run(request_of(LATER), Targets(to_do=(target,)), envelope)

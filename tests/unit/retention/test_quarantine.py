@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import secrets
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.soak.chance import seeded
 from tests.unit.retention import archiving
 from tests.unit.retention import test_archive as archive
 from tests.unit.retention.archiving import Dead, Dying
@@ -370,9 +369,7 @@ def test_a_run_that_dies_before_any_of_its_effects_can_be_run_again(tmp_path: Pa
     [pytest.param(5, marks=pytest.mark.extended), pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(0)])],
 )
 def test_random_trees_survive_random_deaths(tmp_path: Path, rounds: int) -> None:
-    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
-    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    chance = seeded()
     for number in range(rounds):
         days = [f"2026/{month:02}/{day:02}" for month in (1, 2) for day in range(1, 28) if chance.random() < 0.2]
         root = tmp_path / str(number)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,17 +13,16 @@ from typing import Any
 
 import pytest
 
+from tests.soak.chance import seeded
 from tests.tables.memory_metastore import MemoryMetastore
 from tests.tables.tables import partition_of, table_of
-from tests.unit.actions.fake_action import looking
 from tests.unit.retention.archiving import Dead, Dying
 from tests.unit.retention.feeds import FeedText, acted, cluster, context_on, request_of, retention
-from tests.unit.retention.quarantining import LATER, OLD_ONLY, manifests
+from tests.unit.retention.quarantining import LATER, OLD_ONLY, manifests, restored
 from tests.unit.retention.test_writers import Held
-from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, envelope_of, left_item
+from tests.unit.runs.fakes import AuditMemory, MemoryRecorder, left_item
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import Condition
-from toolkit.actions.runner import ActionRunner, Targets
 from toolkit.catalog.location_policy import LocationPolicy
 from toolkit.catalog.model import Partition, Table, TableKind, TableName
 from toolkit.catalog.port import Metastore
@@ -33,17 +30,15 @@ from toolkit.catalog.restricted import RestrictedMetastore
 from toolkit.el import CanonicalPath, Frequency, parse_instant
 from toolkit.entities import Cluster, ClusterLocations, ExpiryAction, Feed, Hold, Interface
 from toolkit.ledger.runs.items import Item
-from toolkit.ledger.runs.rows import Origin
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.result import ExitCode, Status
 from toolkit.retention import RetentionResolver, RetentionResult, SharedDataIndex
 from toolkit.retention.quarantine import digest_of
 from toolkit.retention.restorable import RestorableInstance, RestoreChoice, chosen, described
-from toolkit.retention.restore import RestoreAction, reader_of
+from toolkit.retention.restore import reader_of
 from toolkit.retention.shared_tables import SharedTables
-from toolkit.runs.lease import Heartbeat
 from toolkit.runs.output_use import OutputUse
-from toolkit.runs.stop import NeverStopped, StopSignal
+from toolkit.runs.stop import StopSignal
 from toolkit.storage import FileSystem, LocalFileSystem
 
 NAME = TableName("logs", "clicks")
@@ -179,17 +174,8 @@ class QuarantinedTable:
     ) -> RetentionResult:
         disk, feed = disk or LocalFileSystem(), self.feed()
         (target,) = self.resolver(feed, LATER, disk).restorable([(feed, self.cluster)])
-        opened, process = _opening(disk, run_name, outputs), NeverStopped()
-        runner = ActionRunner(
-            action=RestoreAction(choice=choice or RestoreChoice()),
-            process=process,
-            look=looking(opened),
-            open_context=opened,
-            origin_of=lambda _: Origin(who="alice"),
-        )
-        with self._recording(), Heartbeat(self.recorder, seconds=3600.0) as heartbeat:
-            envelope = envelope_of(self.recorder, heartbeat, audit=AuditMemory(), process=process)
-            return runner.run(request_of(LATER), Targets(to_do=(target,)), envelope)
+        with self._recording():
+            return restored(target, choice, _opening(disk, run_name, outputs), self.recorder)
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
@@ -528,7 +514,7 @@ def test_a_partition_whose_definition_cannot_come_back_stays(site: QuarantinedTa
 
 
 def test_what_another_program_drops_meanwhile_is_not_moved(site: QuarantinedTable) -> None:
-    """Whoever forgets a partition without feedctl may want its data; no manifest makes a later run move it."""
+    """A program that drops a partition itself may want its data, so no manifest makes a later run move it."""
     site.add("01")
     _, files = site.state
 
@@ -717,9 +703,7 @@ def test_a_run_that_dies_before_any_of_its_effects_can_be_run_again(
     [pytest.param(5, marks=pytest.mark.extended), pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(0)])],
 )
 def test_random_tables_survive_random_deaths(tmp_path: Path, rounds: int) -> None:
-    seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
-    print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    chance = seeded()
     for number in range(rounds):
         days = [f"{day:02}" for day in range(1, 10) if chance.random() < 0.5] or ["01"]
         root = tmp_path / str(number)

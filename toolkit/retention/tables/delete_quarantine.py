@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import ItemResult
 from toolkit.actions.publication import remove, remove_quietly
-from toolkit.availability import is_there
+from toolkit.availability import content_of, is_there
 from toolkit.catalog.bound import read_only
 from toolkit.catalog.errors import CatalogError
 from toolkit.catalog.export_metadata import metadata_text
@@ -26,7 +26,6 @@ from toolkit.clock import SystemClock
 from toolkit.retention.delete import Removed, SingleDelete
 from toolkit.retention.delete_quarantine import (
     QuarantinedDelete,
-    content_of,
     moved_to,
     not_moved,
     require_no_link,

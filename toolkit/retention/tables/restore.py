@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.actions.publication import remove
-from toolkit.availability import is_there
+from toolkit.availability import content_of, is_there
 from toolkit.catalog.bound import BoundMetastore
 from toolkit.catalog.port import BATCH
-from toolkit.retention.delete_quarantine import content_of, require_no_link, times_of
+from toolkit.retention.delete_quarantine import require_no_link, times_of
 from toolkit.retention.quarantine import NotWhole
 from toolkit.retention.quarantine_reader import entries
 from toolkit.retention.tables.quarantine import NO_DATA
