@@ -135,13 +135,14 @@ def test_a_run_that_was_paused_past_its_lease_deletes_nothing_more(tmp_path: Pat
 def test_a_run_that_is_suspended_pauses_in_place_keeps_its_lease_and_goes_on(tmp_path: Path) -> None:
     repo = filled(tmp_path)
     expected, url = left_by_an_uninterrupted_run(repo), sqlite_url(repo)
-    with in_the_middle(repo, lease_seconds=5) as first, looking_into(url) as ledger:
+    with in_the_middle(repo, lease_seconds=6) as first, looking_into(url) as ledger:
         stop(first, repo)
         ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.SUSPEND, "bob"))
+        _let_heartbeat_be_due()
         first.send_signal(signal.SIGCONT)
         wait_until(lambda: runs_of(url)[0].status is RunStatus.SUSPENDED)
         left = repo.tree()
-        time.sleep(6)
+        time.sleep(7)
         assert plain(repo, "--feed", "clicks", "--time", LATER).returncode == SKIPPED
         assert repo.tree() == left
         assert len(left) > len(expected)
@@ -158,7 +159,7 @@ def test_a_run_that_is_killed_by_a_command_says_by_whom(tmp_path: Path) -> None:
     with in_the_middle(repo, lease_seconds=6) as first, looking_into(sqlite_url(repo)) as ledger:
         stop(first, repo)
         ledger.write(lambda tx: status.ask_owner(tx, 1, RequestKind.KILL, "bob"))
-        time.sleep(1.2)  # a sixth of the lease and more: the next heartbeat comes before much else
+        _let_heartbeat_be_due()
         first.send_signal(signal.SIGCONT)
         out, err = first.communicate(timeout=SECONDS)
     assert first.returncode == 143, err
@@ -171,6 +172,11 @@ def test_a_run_that_is_killed_by_a_command_says_by_whom(tmp_path: Path) -> None:
     assert 0 < len(_gone(repo)) < INSTANCES
     assert item_states(sqlite_url(repo), 1)[ItemState.INTENDED] == 0
     assert plain(repo, "--feed", "clicks").returncode == 0
+
+
+def _let_heartbeat_be_due() -> None:
+    """Wait for more than a sixth of a lease of 6 seconds: a run that goes on then asks the ledger before much else."""
+    time.sleep(1.2)
 
 
 def _has_stopped(repo: Repo, returncode: int | None, out: str, err: str) -> None:
