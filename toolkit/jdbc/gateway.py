@@ -18,6 +18,7 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from toolkit.errors import FeedctlError
 from toolkit.java import java_command, missing_java
+from toolkit.java_errors import keep_from_spark
 from toolkit.jdbc.errors import DatabaseError, DatabaseTimeout, DatabaseUnreachable, DriverMissing
 from toolkit.jdbc.meanings import meaning
 from toolkit.jdbc.port import JdbcAccess, Row, Value
@@ -122,7 +123,9 @@ class JdbcGateway:
         port, token = (output.readline().decode().strip(), output.readline().decode().strip()) if output else ("", "")
         if not port.isdigit():
             raise DatabaseError(about=_SELF, detail="the JVM for drivers did not start; see JAVA_HOME")
-        return JavaGateway(gateway_parameters=GatewayParameters(port=int(port), auth_token=token))
+        gateway = JavaGateway(gateway_parameters=GatewayParameters(port=int(port), auth_token=token))
+        keep_from_spark(gateway)
+        return gateway
 
 
 class JdbcConnection:

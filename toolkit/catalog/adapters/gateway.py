@@ -13,6 +13,7 @@ from pyspark.java_gateway import launch_gateway
 
 from toolkit.catalog.adapters.thrift_json import Struct, names_struct
 from toolkit.java import warn_of_missing_java
+from toolkit.java_errors import keep_from_spark
 from toolkit.variables import process_variables
 
 JavaObject: TypeAlias = Any
@@ -33,6 +34,8 @@ class Java:
         if running is None:
             warn_of_missing_java(process_variables())
         self._gateway = running or launch(popen_kwargs={"stdout": subprocess.DEVNULL})  # ends with its last user
+        if running is None:
+            keep_from_spark(self._gateway)  # a validation or a copy may start Spark's later
         self.jvm: JavaObject = self._gateway.jvm
         thrift = self.jvm.org.apache.thrift
         factory = getattr(self.jvm, "org.apache.thrift.protocol.TJSONProtocol$Factory")
