@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pytest
 
@@ -93,22 +93,28 @@ def killed_round(copies: TableCopies, chance: random.Random) -> bool:
             os.killpg(run.pid, signal.SIGKILL)
             run.communicate()
         is_midway = copies.target.end.files("", hidden=True) != files
-        deadline = time.monotonic() + _DEADLINE_SECONDS
-        code, result = copies.replicated(*RANGE)
-        while code in _NOT_YET and time.monotonic() < deadline:
-            time.sleep(0.5)
-            code, result = copies.replicated(*RANGE)
+        code, result = replicated_in_time(copies)
         assert code == 0, result
         reader.wait_for_look()
     assert reader.wrong == []
     assert reader.looks
     assert copies.target.rows() == before
     wait_for_late_calls(copies)
-    assert copies.replicated(*RANGE)[1]["items"] == []
+    assert replicated_in_time(copies)[1]["items"] == []
     assert copies.target.rows() == before
     # What was replaced where Hive would have it stays; of what feedctl put aside nothing does.
     assert [each for each in copies.target.orphans() if each.startswith(".feedctl-")] == []
     return is_midway
+
+
+def replicated_in_time(copies: TableCopies) -> tuple[int, dict[str, Any]]:
+    """Return exit code and result of the first run that finds no lease of a dead one, and keeps its own."""
+    deadline = time.monotonic() + _DEADLINE_SECONDS
+    code, result = copies.replicated(*RANGE)
+    while code in _NOT_YET and time.monotonic() < deadline:
+        time.sleep(0.5)
+        code, result = copies.replicated(*RANGE)
+    return code, result
 
 
 def wait_for_late_calls(copies: TableCopies) -> None:

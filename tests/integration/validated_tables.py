@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tests.integration.table_copies import DAYS, TableCopies, filled, outcomes, two_sites
-from tests.integration.test_hive_killed import RANGE, Reader
+from tests.integration.test_hive_killed import RANGE, Reader, replicated_in_time
 from tests.integration.validated_runs import SUITE, put_validator
 from tests.testbed.metastore import HiveMetastoreServer
 from toolkit.catalog.errors import NoSuchTable
 
 _LEASE_SECONDS, _DEADLINE_SECONDS = 30.0, 240.0
 """A run must not lose its lease before it is killed; that of a dead one on this machine is over at once."""
-_NOT_YET = {5, 143}
 
 
 def validated_sites(
@@ -69,11 +68,11 @@ class KilledWhileStaged:
             self._kill(is_certain=number == 0)
             is_there = self._validator() or self._seen() not in ({}, before)
             self.midway += bool(is_there)
-            code = self._rerun()
+            code, _ = replicated_in_time(self.copies)
         assert reader.wrong == [], number
         assert code == (4 if is_bad else 0), number  # the first day is there
         assert self._seen() == {**before, **allowed}, number
-        code, result = self.copies.replicated(*RANGE)
+        code, result = replicated_in_time(self.copies)
         assert code == (4 if is_bad else 0), (number, outcomes(result))
         codes = {each[3] for each in outcomes(result)} - {"not_replaced"}  # what a later round would have replaced
         assert codes == ({"quality_failed"} if is_bad else set()), number
@@ -96,14 +95,6 @@ class KilledWhileStaged:
         deadline = time.monotonic() + _DEADLINE_SECONDS
         while time.monotonic() < deadline and not happened() and run.poll() is None:
             time.sleep(0.01)
-
-    def _rerun(self) -> int:
-        deadline = time.monotonic() + _DEADLINE_SECONDS
-        code, _ = self.copies.replicated(*RANGE)
-        while code in _NOT_YET and time.monotonic() < deadline:
-            time.sleep(0.5)
-            code, _ = self.copies.replicated(*RANGE)
-        return code
 
     def _change(self, number: int, *, is_bad: bool) -> None:
         """Every partition gets other data; those of the second day have a bad one among them."""
