@@ -1,0 +1,337 @@
+"""An HDFS in memory with snapshots: a file system and a snapshot store that answer as a NameNode does."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import BinaryIO
+
+from toolkit.el import CanonicalPath
+from toolkit.storage import (
+    AlreadyExists,
+    BasicFileSystem,
+    Capabilities,
+    Checksum,
+    ContentSummary,
+    Entry,
+    FileKind,
+    FileStatus,
+    Look,
+    NotFound,
+    NotSnapshottable,
+    OutsideBase,
+    PermissionDenied,
+    StorageFailure,
+    WrongKind,
+)
+from toolkit.storage.snapshots import Change, ChangeKind, Snapshot, SnapshotStore
+
+SNAPSHOTS = ".snapshot"
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass
+class Node:
+    """An inode; `content` is None of a directory."""
+
+    number: int
+    content: bytes | None
+    modified: datetime
+    owner: str = "hdfs"
+    group: str = "supergroup"
+    permission: int = 0o755
+    children: dict[str, Node] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> FileKind:
+        return FileKind.DIRECTORY if self.content is None else FileKind.FILE
+
+    @property
+    def attributes(self) -> tuple[object, ...]:
+        return (self.content, self.modified, self.owner, self.group, self.permission)
+
+
+@dataclass
+class _Taken:
+    root: Node
+    number: int
+    created: datetime
+
+
+@dataclass
+class MemoryHdfs(BasicFileSystem, SnapshotStore):
+    """A NameNode with its files.
+
+    `before_effect` is called before each change and may raise; `after_effect` likewise once it happened.
+    """
+
+    before_effect: Callable[[str], None] = lambda _: None
+    after_effect: Callable[[str], None] = lambda _: None
+    root: Node = field(default_factory=lambda: Node(1, None, _BEGIN))
+    taken: dict[str, dict[str, _Taken]] = field(default_factory=dict)
+    read_bytes: int = 0
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(2))
+    _ticks: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    capabilities = Capabilities(
+        atomic_rename=True,
+        atomic_delete=True,
+        directories=True,
+        permissions=True,
+        times=True,
+        conditional_put=True,
+        parallel=1,
+        time_step=timedelta(milliseconds=1),
+        checksums=True,
+    )
+
+    def _now(self) -> datetime:
+        return _BEGIN + timedelta(seconds=next(self._ticks))
+
+    def _effect(self, what: str) -> None:
+        self.before_effect(what)
+
+    def _find(self, path: CanonicalPath) -> Node:
+        names = [name for name in path.path.split("/") if name]
+        node, above = self.root, ""
+        if SNAPSHOTS in names:
+            at = names.index(SNAPSHOTS)
+            above = "/" + "/".join(names[:at])
+            taken = self.taken.get(above, {}).get(names[at + 1])
+            if taken is None:
+                raise NotFound(path=path)
+            node, names = taken.root, names[at + 2 :]
+        for name in names:
+            if name not in node.children:
+                raise NotFound(path=path)
+            node = node.children[name]
+        return node
+
+    def _parent(self, path: CanonicalPath) -> Node:
+        if f"/{SNAPSHOTS}/" in path.path:
+            raise PermissionDenied(path=path, detail="a snapshot cannot be changed")
+        parent = self._find(path.parent)
+        if parent.content is not None:
+            raise WrongKind(path=path)
+        return parent
+
+    def status(self, path: CanonicalPath) -> FileStatus:
+        node = self._find(path)
+        return FileStatus(
+            path=path,
+            kind=node.kind,
+            size=len(node.content or b""),
+            modified=node.modified,
+            owner=node.owner,
+            group=node.group,
+            permission=node.permission,
+        )
+
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:  # type: ignore[override]
+        node = self._find(path)
+        if node.content is not None:
+            raise WrongKind(path=path)
+        for name, child in sorted(node.children.items()):
+            if name >= start_from:
+                is_file = child.content is not None
+                yield Entry(name, child.kind, len(child.content or b""), child.modified if is_file else None)
+
+    def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
+        content = self._find(path).content
+        if content is None:
+            raise WrongKind(path=path)
+        self.read_bytes += len(content)
+        return BytesIO(content[offset:][:length])
+
+    def checksum(self, path: CanonicalPath) -> Checksum | None:
+        return Checksum("bytes", self._find(path).content or b"")
+
+    def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
+        parent, content = self._parent(path), b"".join(chunks)
+        self._effect(f"write {path.path}")
+        if path.name in parent.children and not overwrite:
+            raise AlreadyExists(path=path)
+        now = self._now()
+        parent.children[path.name] = Node(next(self._numbers), content, now)
+        parent.modified = now
+        self.after_effect("write")
+
+    def append(self, path: CanonicalPath, more: bytes) -> None:
+        node = self._find(path)
+        assert node.content is not None
+        node.content, node.modified = node.content + more, self._now()
+
+    def mkdirs(self, path: CanonicalPath) -> None:
+        self._effect(f"mkdirs {path.path}")
+        node = self.root
+        for name in filter(None, path.path.split("/")):
+            if name not in node.children:
+                now = self._now()
+                node.children[name] = Node(next(self._numbers), None, now)
+                node.modified = now
+            node = node.children[name]
+            if node.content is not None:
+                raise AlreadyExists(path=path)
+        self.after_effect("mkdirs")
+
+    def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        origin, into = self._parent(source), self._parent(target)
+        if target.name in into.children:
+            raise AlreadyExists(path=target)
+        if source.name not in origin.children:
+            raise NotFound(path=source)
+        if target.is_within(source):
+            raise StorageFailure(path=source)
+        self._effect(f"rename {source.path} {target.path}")
+        into.children[target.name] = origin.children.pop(source.name)
+        into.modified = origin.modified = self._now()
+        self.after_effect("rename")
+
+    def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
+        del look
+        if not path.is_within(below):
+            raise OutsideBase(path=path, below=below)
+        parent = self._parent(path)
+        if path.name not in parent.children:
+            raise NotFound(path=path)
+        self._effect(f"delete {path.path}")
+        del parent.children[path.name]
+        parent.modified = self._now()
+        self.after_effect("delete")
+
+    def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
+        raise NotImplementedError
+
+    def content_summary(self, path: CanonicalPath) -> ContentSummary:
+        raise NotImplementedError
+
+    def set_permission(self, path: CanonicalPath, permission: int) -> None:
+        self._effect(f"set_permission {path.path}")
+        self._find(path).permission = permission
+
+    def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
+        self._effect(f"set_owner {path.path}")
+        node = self._find(path)
+        node.owner, node.group = owner or node.owner, group or node.group
+
+    def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
+        self._effect(f"set_modified {path.path}")
+        self._find(path).modified = modified
+        self.after_effect("set_modified")
+
+    def tree(self, path: CanonicalPath) -> dict[str, tuple[object, ...]]:
+        """Return the attributes of everything below a directory but feedctl's own names."""
+        found: dict[str, tuple[object, ...]] = {}
+
+        def walk(node: Node, above: str) -> None:
+            for name, child in node.children.items():
+                if not name.startswith(".feedctl"):
+                    found[above + name] = child.attributes
+                    walk(child, f"{above}{name}/")
+
+        walk(self._find(path), "")
+        return found
+
+
+@dataclass
+class MemorySnapshots(SnapshotStore):
+    """The snapshots of a `MemoryHdfs`."""
+
+    hdfs: MemoryHdfs
+
+    def allow(self, directory: CanonicalPath) -> None:
+        self.hdfs.status(directory)
+        self.hdfs.taken.setdefault(directory.path, {})
+
+    def snapshottable(self) -> Sequence[str]:
+        return sorted(self.hdfs.taken)
+
+    def _of(self, directory: CanonicalPath) -> dict[str, _Taken]:
+        self.hdfs.status(directory)
+        if directory.path not in self.hdfs.taken:
+            raise NotSnapshottable(path=directory)
+        return self.hdfs.taken[directory.path]
+
+    def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:
+        found = (Snapshot(name, each.number, each.created) for name, each in self._of(directory).items())
+        return sorted(found, key=lambda each: each.number)
+
+    def create(self, directory: CanonicalPath, name: str) -> None:
+        taken = self._of(directory)
+        if name in taken:
+            raise AlreadyExists(path=directory)
+        self.hdfs.before_effect(f"create {name}")
+        now = self.hdfs._now()
+        node = self.hdfs._find(directory)
+        node.modified = now
+        taken[name] = _Taken(deepcopy(node), next(self.hdfs._numbers), now)
+        self.hdfs.after_effect("create")
+
+    def delete(self, directory: CanonicalPath, name: str) -> None:
+        taken = self._of(directory)
+        if name not in taken:
+            raise NotFound(path=directory)
+        self.hdfs.before_effect(f"delete {name}")
+        del taken[name]
+        self.hdfs.after_effect("delete")
+
+    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[Change]:
+        taken = self._of(directory)
+        for name in filter(None, (older, newer)):
+            if name not in taken:
+                raise NotFound(path=directory, detail=name)
+        before = taken[older].root
+        after = taken[newer].root if newer else self.hdfs._find(directory)
+        where = {node.number: path for path, node in _walk(after)}
+        homes = {child.number: node.number for _, node in _walk(after) for child in node.children.values()}
+        known = {node.number for _, node in _walk(before)}
+        later = {node.number: node for _, node in _walk(after)}
+        gone_below: set[int] = set()
+        yield from _changes(before, "", later, where, homes, known, gone_below)
+
+
+def _walk(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
+    yield path, node
+    for name, child in node.children.items():
+        yield from _walk(child, f"{path}/{name}" if path else name)
+
+
+def _changes(
+    old: Node,
+    path: str,
+    later: dict[int, Node],
+    where: dict[int, str],
+    homes: dict[int, int],
+    known: set[int],
+    gone: set[int],
+) -> Iterator[Change]:
+    new = later[old.number]
+    is_same_list = {name: each.number for name, each in old.children.items()} == {
+        name: each.number for name, each in new.children.items()
+    }
+    if old.attributes != new.attributes or not is_same_list:
+        yield Change(ChangeKind.MODIFY, path)
+    for name, child in new.children.items():
+        was = old.children.get(name)
+        is_renamed_in = child.number in known and child.number not in _below_gone(old, gone)
+        if (was is None or was.number != child.number) and not is_renamed_in:
+            yield Change(ChangeKind.CREATE, f"{path}/{name}" if path else name)
+    for name, child in old.children.items():
+        at = f"{path}/{name}" if path else name
+        now = new.children.get(name)
+        if now is not None and now.number == child.number:
+            yield from _changes(child, at, later, where, homes, known, gone)
+        elif child.number in later:
+            yield Change(ChangeKind.RENAME, at, where[child.number])
+            yield from _changes(child, at, later, where, homes, known, gone)
+        else:
+            yield Change(ChangeKind.DELETE, at)
+
+
+def _below_gone(old: Node, gone: set[int]) -> set[int]:
+    del old
+    return gone

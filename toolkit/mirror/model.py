@@ -1,0 +1,192 @@
+"""Mirror of a directory by snapshots: its two sides, its rules, and the plan of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from toolkit.errors import Failed
+from toolkit.mirror.changes import Operation, Step
+from toolkit.storage import OWN_PREFIX, StorageError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.model import Problem
+    from toolkit.el import CanonicalPath
+    from toolkit.storage import FileSystem
+    from toolkit.storage.snapshots import Snapshot, SnapshotStore
+
+ARRANGED, BEFORE = ".arranged", ".before"
+"""Ends of the names of snapshots of a target: it is arranged, and only the rest of a run is left; what it was before a
+full compare."""
+_SNAPSHOTS = ".snapshot"
+_KEY = re.compile(r"\d{4}-\d\d-\d\dT\d{4}Z")
+
+
+class MirrorTargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
+    """Someone else changed the target of a mirror while a run worked on it."""
+
+    code = "target_changed"
+    text = "it was changed by others while it was mirrored; undo the change, then run again, which finishes this run"
+
+
+class Attribute(StrEnum):
+    """Attribute that copies get besides their bytes and times."""
+
+    OWNER = "owner"
+    GROUP = "group"
+    PERMISSION = "permission"
+    ACL = "acl"
+    XATTR = "xattr"
+
+
+class OnMissing(StrEnum):
+    """Reaction to a target that has data and no snapshot in common with the source."""
+
+    REFUSE = "refuse"
+    """Refuse the run."""
+    FULL = "full"
+    """Compare both trees, and replace and remove what differs; a snapshot keeps what the target was."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorSide:
+    """Directory at one end of a mirror.
+
+    Attributes:
+        root: the directory.
+        system: the store that it is on.
+        snapshots: of the same store.
+    """
+
+    root: CanonicalPath
+    system: FileSystem
+    snapshots: SnapshotStore
+
+    def at(self, snapshot: str) -> CanonicalPath:
+        """Return where the tree of a snapshot is; empty: the directory itself."""
+        return self.root.child(_SNAPSHOTS).child(snapshot) if snapshot else self.root
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSnapshots:
+    """Retention of the snapshots of one side: one goes if it is older than the limit and beyond the newest.
+
+    Attributes:
+        older_than: when the limit began.
+        number: so many of the newest stay.
+    """
+
+    older_than: datetime
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorRules:
+    """Settings of a mirror.
+
+    Attributes:
+        name: of the mirror; letters, digits, ``_`` and ``-``.
+        preserve: attributes that copies get.
+        on_missing: reaction to a missing common snapshot.
+    """
+
+    name: str
+    preserve: frozenset[Attribute] = frozenset({Attribute.OWNER, Attribute.GROUP, Attribute.PERMISSION})
+    on_missing: OnMissing = OnMissing.REFUSE
+
+    @property
+    def prefix(self) -> str:
+        """Begin of the names of this mirror's snapshots, and of no other's: a name has no dot."""
+        return f"feedctl.{self.name}."
+
+    @property
+    def work(self) -> str:
+        """Name of the working directory in the target."""
+        return f"{OWN_PREFIX}-mirror-{self.name}"
+
+    def snapshot(self, instance_key: str) -> str:
+        """Return the name of the snapshot of an instance; names are in the order of their times."""
+        return f"{self.prefix}{instance_key.replace(':', '')}"
+
+    def before(self, snapshot: str) -> str:
+        """Return the name of the snapshot of what a target was before a full compare."""
+        return f"{snapshot}{BEFORE}"
+
+    def is_own(self, name: str, end: str = "") -> bool:
+        """Return whether a name is one of this mirror's snapshots, with `ARRANGED` or `BEFORE` at its end or nothing."""
+        return name.startswith(self.prefix) and bool(_KEY.fullmatch(name[len(self.prefix) :].removesuffix(end)))
+
+    def own(self, snapshots: Sequence[Snapshot]) -> list[Snapshot]:
+        """Return this mirror's snapshots of whole trees, oldest first."""
+        return [each for each in snapshots if self.is_own(each.name)]
+
+
+class MirrorWork(StrEnum):
+    """Work that the state of both sides asks for."""
+
+    NOTHING = "nothing"
+    """The target has the snapshot, or a later one."""
+    BEGIN = "begin"
+    """The target is what its base is."""
+    RESUME = "resume"
+    """A run was stopped in the middle."""
+    FINISH = "finish"
+    """A run was stopped after the target was arranged."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorState:
+    """State of a mirror, which decides what a run does.
+
+    Attributes:
+        snapshot: of the source, that the target becomes.
+        base: snapshot of the target that the changes are made to; empty: it is made before.
+        work: what is to be done.
+        problem: why nothing may be done.
+    """
+
+    snapshot: str
+    base: str = ""
+    work: MirrorWork = MirrorWork.NOTHING
+    problem: Problem | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """True if both trees are compared."""
+        return not self.base or self.base.endswith(BEFORE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorPlan:
+    """Plan of a run.
+
+    Attributes:
+        state: that it was made for.
+        operations: in their order.
+    """
+
+    state: MirrorState
+    operations: tuple[Operation, ...] = ()
+
+    def count(self, step: Step) -> int:
+        """Return the number of operations of a step."""
+        return sum(each.step is step for each in self.operations)
+
+    @property
+    def deletes(self) -> int:
+        """Number of paths that go, each with all that is in it; files that are replaced are not among them."""
+        moved = {each.origin for each in self.operations if each.step is Step.MOVE}
+        placed = {each.path for each in self.operations if each.step is Step.PLACE}
+        return sum(
+            each.step is Step.OUT and each.path not in moved and each.path not in placed for each in self.operations
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that are copied."""
+        return sum(each.entry.size for each in self.operations if each.step is Step.COPY and each.entry)

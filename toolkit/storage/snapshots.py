@@ -1,0 +1,112 @@
+"""The port to snapshots of directories, which HDFS keeps at `.snapshot/NAME`; checked by `tests/contract/snapshots`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from toolkit.el import CanonicalPath
+
+
+class Snapshot(NamedTuple):
+    """Snapshot of a directory.
+
+    Attributes:
+        name: unique in the directory.
+        number: greater than those of all snapshots that were made before.
+        created: when it was made, UTC.
+    """
+
+    name: str
+    number: int
+    created: datetime
+
+
+class ChangeKind(StrEnum):
+    """Kind of an entry of a difference."""
+
+    CREATE = "create"
+    """A new file or directory; what is in a new directory is not named."""
+    DELETE = "delete"
+    """A file or directory that is gone, with all that was in it. A file that was written anew is both."""
+    MODIFY = "modify"
+    """A file with other bytes or attributes, or a directory with other attributes or names in it."""
+    RENAME = "rename"
+    """A file or directory with another name or in another directory; what is in it is named only where it changed."""
+
+
+class Change(NamedTuple):
+    """Entry of the difference of two snapshots.
+
+    Attributes:
+        kind: what happened.
+        path: from the directory down, as the *older* snapshot has it; of a new entry that of its directory in the older
+            snapshot, and its name; empty: the directory itself.
+        target: of a renamed entry its path in the newer snapshot; else empty.
+    """
+
+    kind: ChangeKind
+    path: str
+    target: str = ""
+
+
+class SnapshotStore(Protocol):
+    """Snapshots of the directories of one store. Calls may come from several threads.
+
+    Every method raises `StorageError`; one that changes something also what its hook before an effect raises.
+    """
+
+    def allow(self, directory: CanonicalPath) -> None:
+        """Let a directory have snapshots; the administrator of the store may.
+
+        Raises:
+            PermissionDenied: this identity may not.
+        """
+        ...
+
+    def snapshottable(self) -> Sequence[str]:
+        """Return the paths of the directories that this identity may see and that can have snapshots, sorted."""
+        ...
+
+    def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:
+        """Return the snapshots of a directory, oldest first.
+
+        Raises:
+            NotFound: there is no such directory.
+            NotSnapshottable: it cannot have snapshots.
+        """
+        ...
+
+    def create(self, directory: CanonicalPath, name: str) -> None:
+        """Make a snapshot; a call that was not answered may have made it.
+
+        Raises:
+            AlreadyExists: there is one with this name.
+            NotSnapshottable: the directory cannot have snapshots.
+        """
+        ...
+
+    def delete(self, directory: CanonicalPath, name: str) -> None:
+        """Delete a snapshot, and free what only it has.
+
+        Raises:
+            NotFound: there is none with this name.
+        """
+        ...
+
+    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[Change]:
+        """Yield the changes between two snapshots, in any order.
+
+        Args:
+            directory: has both.
+            older: name of a snapshot.
+            newer: name of one that was made later; empty: the present state.
+
+        Raises:
+            NotFound: one of them does not exist.
+        """
+        ...
