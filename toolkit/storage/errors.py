@@ -13,6 +13,7 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 ├── OutsideBase         the path is not strictly below the given base       outside_base
 ├── ReadOnlyStorage     a mutating call on storage opened for reading       read_only
 ├── QuotaExceeded       a quota of names or bytes, or a full disk            quota_exceeded
+├── NotSnapshottable    a directory that cannot have snapshots              not_snapshottable
 ├── BadName             a name that the store cannot have                   bad_name
 ├── Unsupported         the store cannot do that at all                     unsupported
 ├── StorageFailure      any other answer of the store                       storage_failure
@@ -22,6 +23,7 @@ StorageError            has a stable `code`, the `path` and often a `detail`
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, ClassVar
 
 from toolkit.errors import Failed, FeedctlError, Unavailable
@@ -162,6 +164,18 @@ class QuotaExceeded(StorageError, Failed):  # noqa: N818
 
     code = "quota_exceeded"
     text = "there is no room; free some or have the quota raised, then run again"
+
+
+class NotSnapshottable(StorageError, Failed):  # noqa: N818
+    """The administrator has not allowed snapshots of the directory."""
+
+    code = "not_snapshottable"
+    text = "the directory cannot have snapshots"
+
+    def __init__(self, *, path: CanonicalPath, detail: str = "") -> None:
+        del detail  # says the same in other words
+        command = f"hdfs dfsadmin -allowSnapshot {shlex.quote(path.path)}"
+        super().__init__(path=path, detail=f"let an administrator of the cluster run: {command}")
 
 
 class BadName(StorageError, Failed):  # noqa: N818

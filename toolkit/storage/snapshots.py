@@ -68,8 +68,12 @@ class SnapshotStore(Protocol):
         """
         ...
 
-    def snapshottable(self) -> Sequence[str]:
-        """Return the paths of the directories that this identity may see and that can have snapshots, sorted."""
+    def snapshottable(self, root: CanonicalPath) -> Sequence[str]:
+        """Return the paths of the directories of this identity that can have snapshots, sorted.
+
+        Args:
+            root: of the store.
+        """
         ...
 
     def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import BinaryIO
@@ -63,7 +63,7 @@ class _Taken:
 
 
 @dataclass
-class MemoryHdfs(BasicFileSystem, SnapshotStore):
+class MemoryHdfs(BasicFileSystem):
     """A NameNode with its files.
 
     `before_effect` is called before each change and may raise; `after_effect` likewise once it happened.
@@ -74,7 +74,7 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
     root: Node = field(default_factory=lambda: Node(1, None, _BEGIN))
     taken: dict[str, dict[str, _Taken]] = field(default_factory=dict)
     read_bytes: int = 0
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(2))
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(2))
     _ticks: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     capabilities = Capabilities(
@@ -89,13 +89,10 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
         checksums=True,
     )
 
-    def _now(self) -> datetime:
+    def now(self) -> datetime:
         return _BEGIN + timedelta(seconds=next(self._ticks))
 
-    def _effect(self, what: str) -> None:
-        self.before_effect(what)
-
-    def _find(self, path: CanonicalPath) -> Node:
+    def find(self, path: CanonicalPath) -> Node:
         names = [name for name in path.path.split("/") if name]
         node, above = self.root, ""
         if SNAPSHOTS in names:
@@ -114,13 +111,13 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
     def _parent(self, path: CanonicalPath) -> Node:
         if f"/{SNAPSHOTS}/" in path.path:
             raise PermissionDenied(path=path, detail="a snapshot cannot be changed")
-        parent = self._find(path.parent)
+        parent = self.find(path.parent)
         if parent.content is not None:
             raise WrongKind(path=path)
         return parent
 
     def status(self, path: CanonicalPath) -> FileStatus:
-        node = self._find(path)
+        node = self.find(path)
         return FileStatus(
             path=path,
             kind=node.kind,
@@ -131,8 +128,8 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
             permission=node.permission,
         )
 
-    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:  # type: ignore[override]
-        node = self._find(path)
+    def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
+        node = self.find(path)
         if node.content is not None:
             raise WrongKind(path=path)
         for name, child in sorted(node.children.items()):
@@ -141,37 +138,37 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
                 yield Entry(name, child.kind, len(child.content or b""), child.modified if is_file else None)
 
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
-        content = self._find(path).content
+        content = self.find(path).content
         if content is None:
             raise WrongKind(path=path)
         self.read_bytes += len(content)
         return BytesIO(content[offset:][:length])
 
     def checksum(self, path: CanonicalPath) -> Checksum | None:
-        return Checksum("bytes", self._find(path).content or b"")
+        return Checksum("bytes", self.find(path).content or b"")
 
     def write(self, path: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool = True) -> None:
         parent, content = self._parent(path), b"".join(chunks)
-        self._effect(f"write {path.path}")
+        self.before_effect(f"write {path.path}")
         if path.name in parent.children and not overwrite:
             raise AlreadyExists(path=path)
-        now = self._now()
-        parent.children[path.name] = Node(next(self._numbers), content, now)
+        now = self.now()
+        parent.children[path.name] = Node(next(self.numbers), content, now)
         parent.modified = now
         self.after_effect("write")
 
     def append(self, path: CanonicalPath, more: bytes) -> None:
-        node = self._find(path)
+        node = self.find(path)
         assert node.content is not None
-        node.content, node.modified = node.content + more, self._now()
+        node.content, node.modified = node.content + more, self.now()
 
     def mkdirs(self, path: CanonicalPath) -> None:
-        self._effect(f"mkdirs {path.path}")
+        self.before_effect(f"mkdirs {path.path}")
         node = self.root
         for name in filter(None, path.path.split("/")):
             if name not in node.children:
-                now = self._now()
-                node.children[name] = Node(next(self._numbers), None, now)
+                now = self.now()
+                node.children[name] = Node(next(self.numbers), None, now)
                 node.modified = now
             node = node.children[name]
             if node.content is not None:
@@ -186,9 +183,9 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
             raise NotFound(path=source)
         if target.is_within(source):
             raise StorageFailure(path=source)
-        self._effect(f"rename {source.path} {target.path}")
+        self.before_effect(f"rename {source.path} {target.path}")
         into.children[target.name] = origin.children.pop(source.name)
-        into.modified = origin.modified = self._now()
+        into.modified = origin.modified = self.now()
         self.after_effect("rename")
 
     def delete(self, path: CanonicalPath, *, below: CanonicalPath, look: Look | None = None) -> None:
@@ -198,9 +195,9 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
         parent = self._parent(path)
         if path.name not in parent.children:
             raise NotFound(path=path)
-        self._effect(f"delete {path.path}")
+        self.before_effect(f"delete {path.path}")
         del parent.children[path.name]
-        parent.modified = self._now()
+        parent.modified = self.now()
         self.after_effect("delete")
 
     def remove_if_empty(self, path: CanonicalPath, *, below: CanonicalPath) -> bool:
@@ -210,17 +207,17 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
         raise NotImplementedError
 
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
-        self._effect(f"set_permission {path.path}")
-        self._find(path).permission = permission
+        self.before_effect(f"set_permission {path.path}")
+        self.find(path).permission = permission
 
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
-        self._effect(f"set_owner {path.path}")
-        node = self._find(path)
+        self.before_effect(f"set_owner {path.path}")
+        node = self.find(path)
         node.owner, node.group = owner or node.owner, group or node.group
 
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
-        self._effect(f"set_modified {path.path}")
-        self._find(path).modified = modified
+        self.before_effect(f"set_modified {path.path}")
+        self.find(path).modified = modified
         self.after_effect("set_modified")
 
     def tree(self, path: CanonicalPath) -> dict[str, tuple[object, ...]]:
@@ -233,7 +230,7 @@ class MemoryHdfs(BasicFileSystem, SnapshotStore):
                     found[above + name] = child.attributes
                     walk(child, f"{above}{name}/")
 
-        walk(self._find(path), "")
+        walk(self.find(path), "")
         return found
 
 
@@ -247,7 +244,8 @@ class MemorySnapshots(SnapshotStore):
         self.hdfs.status(directory)
         self.hdfs.taken.setdefault(directory.path, {})
 
-    def snapshottable(self) -> Sequence[str]:
+    def snapshottable(self, root: CanonicalPath) -> Sequence[str]:
+        del root
         return sorted(self.hdfs.taken)
 
     def _of(self, directory: CanonicalPath) -> dict[str, _Taken]:
@@ -265,10 +263,10 @@ class MemorySnapshots(SnapshotStore):
         if name in taken:
             raise AlreadyExists(path=directory)
         self.hdfs.before_effect(f"create {name}")
-        now = self.hdfs._now()
-        node = self.hdfs._find(directory)
+        now = self.hdfs.now()
+        node = self.hdfs.find(directory)
         node.modified = now
-        taken[name] = _Taken(deepcopy(node), next(self.hdfs._numbers), now)
+        taken[name] = _Taken(deepcopy(node), next(self.hdfs.numbers), now)
         self.hdfs.after_effect("create")
 
     def delete(self, directory: CanonicalPath, name: str) -> None:
@@ -285,13 +283,9 @@ class MemorySnapshots(SnapshotStore):
             if name not in taken:
                 raise NotFound(path=directory, detail=name)
         before = taken[older].root
-        after = taken[newer].root if newer else self.hdfs._find(directory)
-        where = {node.number: path for path, node in _walk(after)}
-        homes = {child.number: node.number for _, node in _walk(after) for child in node.children.values()}
-        known = {node.number for _, node in _walk(before)}
-        later = {node.number: node for _, node in _walk(after)}
-        gone_below: set[int] = set()
-        yield from _changes(before, "", later, where, homes, known, gone_below)
+        after = taken[newer].root if newer else self.hdfs.find(directory)
+        later = {node.number: (path, node) for path, node in _walk(after)}
+        yield from _changes(before, later)
 
 
 def _walk(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
@@ -300,38 +294,27 @@ def _walk(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
         yield from _walk(child, f"{path}/{name}" if path else name)
 
 
-def _changes(
-    old: Node,
-    path: str,
-    later: dict[int, Node],
-    where: dict[int, str],
-    homes: dict[int, int],
-    known: set[int],
-    gone: set[int],
-) -> Iterator[Change]:
-    new = later[old.number]
-    is_same_list = {name: each.number for name, each in old.children.items()} == {
-        name: each.number for name, each in new.children.items()
-    }
-    if old.attributes != new.attributes or not is_same_list:
-        yield Change(ChangeKind.MODIFY, path)
-    for name, child in new.children.items():
-        was = old.children.get(name)
-        is_renamed_in = child.number in known and child.number not in _below_gone(old, gone)
-        if (was is None or was.number != child.number) and not is_renamed_in:
-            yield Change(ChangeKind.CREATE, f"{path}/{name}" if path else name)
-    for name, child in old.children.items():
-        at = f"{path}/{name}" if path else name
-        now = new.children.get(name)
-        if now is not None and now.number == child.number:
-            yield from _changes(child, at, later, where, homes, known, gone)
-        elif child.number in later:
-            yield Change(ChangeKind.RENAME, at, where[child.number])
-            yield from _changes(child, at, later, where, homes, known, gone)
-        else:
-            yield Change(ChangeKind.DELETE, at)
+def _kept(node: Node, later: dict[int, tuple[str, Node]], path: str = "") -> Iterator[tuple[str, Node]]:
+    """Yield what is still there; into a directory that is gone nobody looks, though something may have moved out."""
+    yield path, node
+    for name, child in node.children.items():
+        if child.number in later:
+            yield from _kept(child, later, f"{path}/{name}" if path else name)
 
 
-def _below_gone(old: Node, gone: set[int]) -> set[int]:
-    del old
-    return gone
+def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[Change]:
+    kept = list(_kept(before, later))
+    known = {node.number for _, node in kept}
+    for path, old in kept:
+        new = later[old.number][1]
+        was = {name: child.number for name, child in old.children.items()}
+        now = {name: child.number for name, child in new.children.items()}
+        if old.attributes != new.attributes or was != now:
+            yield Change(ChangeKind.MODIFY, path)
+        for name, number in now.items():
+            if was.get(name) != number and number not in known:
+                yield Change(ChangeKind.CREATE, f"{path}/{name}" if path else name)
+        for name, number in was.items():
+            if now.get(name) != number:
+                at = f"{path}/{name}" if path else name
+                yield Change(ChangeKind.RENAME, at, later[number][0]) if number in known else Change(ChangeKind.DELETE, at)

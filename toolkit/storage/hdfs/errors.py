@@ -12,6 +12,7 @@ from toolkit.storage.errors import (
     NotDone,
     NotEmpty,
     NotFound,
+    NotSnapshottable,
     PermissionDenied,
     QuotaExceeded,
     StorageError,
@@ -85,10 +86,15 @@ _BY_TEXT: tuple[tuple[str, str, type[StorageError]], ...] = (
     ("FileNotFoundException", "Path is not a file", WrongKind),
     ("IOException", "must both be directories", WrongKind),
     ("IOException", "could only be written to", Unreachable),
+    ("SnapshotException", "is not a snapshottable directory", NotSnapshottable),
+    ("SnapshotException", "already a snapshot with the same name", AlreadyExists),
+    ("SnapshotException", "Cannot find the snapshot", NotFound),
+    ("SnapshotException", "does not exist", NotFound),
 )
 """Simple name of the class, part of the message, meaning: the NameNode has no classes of their own for these.
 
-A look below a file, a read of a directory, a rename of one kind over the other, a write that no DataNode can take."""
+A look below a file, a read of a directory, a rename of one kind over the other, a write that no DataNode can take; and
+what can be wrong with a snapshot."""
 
 _ADVICE: tuple[tuple[str, str, str], ...] = (
     ("AccessControlException", "uthentication is not enabled", LOGIN),

@@ -34,6 +34,8 @@ _LISTING, _LISTING_TIMES = "LISTSTATUS", 10  # a whole directory is in one answe
 _PIECE_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
 """An answer about one entry has some hundred bytes, and 32 attributes of 16 kB in the longest case."""
+_MOST_LONG_BYTES = 256 << 20
+"""Size of the difference of about a million changes."""
 _HEADERS = {"content-type": "application/octet-stream"}  # HttpFS refuses a write without
 
 
@@ -98,6 +100,11 @@ class NameNodes:
         """
         return self._bounded(path, lambda: self._answered(method, path, op, params), self._calls)
 
+    def long_answer(self, path: CanonicalPath, op: str, **params: str) -> object:
+        """Return the JSON of an answer about many entries; as `answer`, with the time of a listing."""
+        most = _MOST_LONG_BYTES
+        return self._bounded(path, lambda: self._answered("GET", path, op, params, most), self._listings)
+
     def entries(self, path: CanonicalPath) -> list[Entry]:
         """Return the entries in the answer to LISTSTATUS, which is parsed while it comes.
 
@@ -124,10 +131,12 @@ class NameNodes:
             self._switched(active)
             raise Unreachable(path=path, detail=str(error)) from error
 
-    def _answered(self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str]) -> object:
+    def _answered(
+        self, method: str, path: CanonicalPath, op: str, params: Mapping[str, str], most: int = _MOST_BYTES
+    ) -> object:
         with closing(self._request(method, path, op, params)) as response:
             _refuse_other(path, response, _OK)
-            return _json(path, response)
+            return _json(path, response, most)
 
     def opened(self, path: CanonicalPath, offset: int = 0, length: int | None = None) -> BinaryIO:
         """The bytes of a file, from the DataNode that the NameNode names; each piece has the limit of a call."""
@@ -260,9 +269,9 @@ def _naming(path: CanonicalPath) -> Iterator[None]:
         raise type(error)(path=path, detail=error.detail) from error
 
 
-def _json(path: CanonicalPath, response: Response) -> object:
+def _json(path: CanonicalPath, response: Response, most: int = _MOST_BYTES) -> object:
     try:
-        body = body_of(response, _MOST_BYTES)
+        body = body_of(response, most)
         return parse_json(body) if body else None
     except RequestException as error:
         raise silence(path, error) from error

@@ -48,16 +48,16 @@ def status_of(path: CanonicalPath, answer: object) -> FileStatus:
         StorageFailure: the answer is not one of WebHDFS.
     """
     with understood(path):
-        found = _member(answer, "FileStatus")
-        kind = _KINDS.get(_text(found, "type"), FileKind.OTHER)
+        found = member(answer, "FileStatus")
+        kind = _KINDS.get(text(found, "type"), FileKind.OTHER)
         return FileStatus(
             path=path,
             kind=kind,
-            size=_number(found, "length") if kind is FileKind.FILE else 0,
-            modified=moment(_number(found, "modificationTime") / 1000),
-            owner=_text(found, "owner"),
-            group=_text(found, "group"),
-            permission=int(_text(found, "permission"), 8),
+            size=number(found, "length") if kind is FileKind.FILE else 0,
+            modified=moment(number(found, "modificationTime") / 1000),
+            owner=text(found, "owner"),
+            group=text(found, "group"),
+            permission=int(text(found, "permission"), 8),
         )
 
 
@@ -76,10 +76,10 @@ def entries_of(path: CanonicalPath, body: Iterable[bytes]) -> list[Entry]:
 
 
 def _entry(found: object) -> Entry:
-    name, kind = _text(found, "pathSuffix"), _KINDS.get(_text(found, "type"), FileKind.OTHER)
+    name, kind = text(found, "pathSuffix"), _KINDS.get(text(found, "type"), FileKind.OTHER)
     if kind is not FileKind.FILE:
         return Entry(name, kind)
-    return Entry(name, kind, _number(found, "length"), moment(_number(found, "modificationTime") / 1000))
+    return Entry(name, kind, number(found, "length"), moment(number(found, "modificationTime") / 1000))
 
 
 def summary_of(path: CanonicalPath, answer: object) -> ContentSummary:
@@ -89,11 +89,11 @@ def summary_of(path: CanonicalPath, answer: object) -> ContentSummary:
         StorageFailure: the answer is not one of WebHDFS.
     """
     with understood(path):
-        found = _member(answer, "ContentSummary")
+        found = member(answer, "ContentSummary")
         return ContentSummary(
-            files=_number(found, "fileCount") - _number(found, "snapshotFileCount", 0),
-            directories=_number(found, "directoryCount") - _number(found, "snapshotDirectoryCount", 0),
-            size=_number(found, "length") - _number(found, "snapshotLength", 0),
+            files=number(found, "fileCount") - number(found, "snapshotFileCount", 0),
+            directories=number(found, "directoryCount") - number(found, "snapshotDirectoryCount", 0),
+            size=number(found, "length") - number(found, "snapshotLength", 0),
         )
 
 
@@ -104,8 +104,8 @@ def checksum_of(path: CanonicalPath, answer: object) -> Checksum:
         StorageFailure: the answer is not one of WebHDFS.
     """
     with understood(path):
-        found = _member(answer, "FileChecksum")
-        return Checksum(_text(found, "algorithm"), bytes.fromhex(_text(found, "bytes"))[: _number(found, "length")])
+        found = member(answer, "FileChecksum")
+        return Checksum(text(found, "algorithm"), bytes.fromhex(text(found, "bytes"))[: number(found, "length")])
 
 
 def acl_of(path: CanonicalPath, answer: object) -> tuple[str, ...]:
@@ -115,11 +115,11 @@ def acl_of(path: CanonicalPath, answer: object) -> tuple[str, ...]:
         StorageFailure: the answer is not one of WebHDFS.
     """
     with understood(path):
-        found = _member(answer, "AclStatus")
-        entries = _member(found, "entries")
+        found = member(answer, "AclStatus")
+        entries = member(found, "entries")
         if not isinstance(entries, list):
             raise TypeError(entries)
-        return full_acl(int(_text(found, "permission"), 8), [str(entry) for entry in entries])
+        return full_acl(int(text(found, "permission"), 8), [str(entry) for entry in entries])
 
 
 def xattrs_of(path: CanonicalPath, answer: object) -> dict[str, bytes]:
@@ -129,10 +129,10 @@ def xattrs_of(path: CanonicalPath, answer: object) -> dict[str, bytes]:
         StorageFailure: the answer is not one of WebHDFS.
     """
     with understood(path):
-        found = _member(answer, "XAttrs")
+        found = member(answer, "XAttrs")
         if not isinstance(found, list):
             raise TypeError(found)
-        texts = {_text(each, "name"): each.get("value") or "" for each in found}
+        texts = {text(each, "name"): each.get("value") or "" for each in found}
         return {name: base64.b64decode(text[2:]) for name, text in texts.items() if name.startswith(USERS)}
 
 
@@ -143,31 +143,41 @@ def was_done(path: CanonicalPath, answer: object) -> bool:
         StorageFailure: the answer is not one of WebHDFS; silence confirms nothing.
     """
     with understood(path):
-        found = _member(answer, "boolean")
+        found = member(answer, "boolean")
         if not isinstance(found, bool):
             raise TypeError(found)
         return found
 
 
-def _member(answer: object, key: str) -> object:
+def listed(answer: object, key: str) -> list[object]:
+    """Return the list under a key of an answer; as the functions below, raises what `understood` takes."""
+    found = member(answer, key)
+    if not isinstance(found, list):
+        raise TypeError(found)
+    return found
+
+
+def member(answer: object, key: str) -> object:
+    """Return what is under a key of an answer."""
     if not isinstance(answer, dict):
         raise TypeError(answer)
     found: object = answer[key]
     return found
 
 
-def _text(answer: object, key: str) -> str:
-    found = _member(answer, key)
+def text(answer: object, key: str) -> str:
+    """Return the text under a key of an answer."""
+    found = member(answer, key)
     if not isinstance(found, str):
         raise TypeError(found)
     return found
 
 
-def _number(answer: object, key: str, default: int | None = None) -> int:
-    """A number; where older versions do not tell it, the default."""
+def number(answer: object, key: str, default: int | None = None) -> int:
+    """Return the number under a key of an answer; where older versions do not tell it, the default."""
     if default is not None and isinstance(answer, dict) and key not in answer:
         return default
-    found = _member(answer, key)
+    found = member(answer, key)
     if not isinstance(found, int):
         raise TypeError(found)
     return found

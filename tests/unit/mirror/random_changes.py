@@ -1,0 +1,83 @@
+"""Random changes of a directory of a `MemoryHdfs`, as hypothesis draws them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+from tests.unit.mirror.memory_hdfs import MemoryHdfs
+from toolkit.el import CanonicalPath
+from toolkit.storage import FileKind, StorageError
+from toolkit.transfer.trees import below
+
+_KINDS = ("write", "append", "mkdir", "delete", "rename", "swap", "into", "chmod", "chown", "touch")
+_NAMES = ("a", "b", "c%20 é", "d")
+
+
+class Draw(NamedTuple):
+    """One change; numbers choose among the paths that are there."""
+
+    kind: str
+    first: int
+    second: int
+    name: str
+
+
+draws = st.lists(
+    st.builds(
+        Draw, st.sampled_from(_KINDS), st.integers(0, 1000), st.integers(0, 1000), st.sampled_from(_NAMES)
+    ),
+    max_size=14,
+)
+
+
+def change(hdfs: MemoryHdfs, root: CanonicalPath, drawn: list[Draw]) -> None:
+    """Make changes; those that HDFS refuses are left out."""
+    for each in drawn:
+        try:
+            _change(hdfs, root, each)
+        except StorageError:
+            continue
+
+
+def _change(hdfs: MemoryHdfs, root: CanonicalPath, drawn: Draw) -> None:
+    kinds = {entry.name: entry.kind for entry in hdfs.list_tree(root)}
+    paths = [below(root, name) for name in sorted(kinds)]
+    directories = [root, *(below(root, name) for name in sorted(kinds) if kinds[name] is FileKind.DIRECTORY)]
+    into = directories[drawn.second % len(directories)]
+    fresh = into.child(drawn.name)
+    if drawn.kind == "write":
+        hdfs.write(fresh, [f"{drawn.first}".encode()])
+    elif drawn.kind == "mkdir":
+        hdfs.mkdirs(fresh)
+    elif paths:
+        _change_one(hdfs, root, drawn, paths[drawn.first % len(paths)], fresh, paths[drawn.second % len(paths)])
+
+
+def _change_one(
+    hdfs: MemoryHdfs, root: CanonicalPath, drawn: Draw, path: CanonicalPath, fresh: CanonicalPath, other: CanonicalPath
+) -> None:
+    if drawn.kind == "append" and hdfs.status(path).kind is FileKind.FILE:
+        hdfs.append(path, b"more")
+    elif drawn.kind == "delete":
+        hdfs.delete(path, below=root)
+    elif drawn.kind == "rename":
+        hdfs.rename(path, fresh)
+    elif drawn.kind == "swap" and not path.meets(other):
+        between = root.child("between")
+        hdfs.rename(path, between)
+        hdfs.rename(other, path)
+        hdfs.rename(between, other)
+    elif drawn.kind == "into":  # the directory goes below a new one that has its old name
+        between = root.child("between")
+        hdfs.rename(path, between)
+        hdfs.mkdirs(path)
+        hdfs.rename(between, path.child(drawn.name))
+    elif drawn.kind == "chmod":
+        hdfs.set_permission(path, 0o700 + drawn.second % 8)
+    elif drawn.kind == "chown":
+        hdfs.set_owner(path, owner=f"u{drawn.second % 3}", group=f"g{drawn.second % 2}")
+    elif drawn.kind == "touch":
+        hdfs.set_modified(path, hdfs.status(path).modified + timedelta(minutes=drawn.second))
