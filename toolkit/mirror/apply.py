@@ -139,7 +139,7 @@ class MirrorRun:
 
     def _slot(self, kind: str, path: str) -> CanonicalPath:
         """Return where in the working directory a path is; directories of HDFS have at most a million names."""
-        digest = blake2b(path.encode(), digest_size=16).hexdigest()
+        digest = blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         return self.planner.work.child(kind).child(digest[:2]).child(digest)
 
     def _copy_all(self, operations: Sequence[Operation], snapshot: str) -> None:

@@ -41,7 +41,7 @@ class Operation(NamedTuple):
     Attributes:
         step: what is done.
         path: of the newer tree; of `OUT` of the older one.
-        origin: of `MOVE` the path in the older tree.
+        origin: of `MOVE`, and of a file that is replaced, the path in the older tree.
         entry: what is known of a file that is copied, or of what gets attributes.
     """
 
@@ -121,19 +121,23 @@ class Translation:
                 found = {f"{path}/{name}": entry for name, entry in below_created(path).items()}
                 # What moved into the new directory is not copied, and what is new in there is named for itself.
                 new |= {each: entry for each, entry in found.items() if not _within(each, arrived, below=path)}
-        out, attributes = {*self.renamed, *self.deleted}, dict[str, TreeFile]()
-        arriving = [Operation(Step.MOVE, target, origin) for origin, target in self.renamed.items()]
+        out, attributes, replaced = {*self.renamed, *self.deleted}, dict[str, TreeFile](), dict[str, str]()
         for old, path in self.modified.items():
             entry = entries[path]
             if entry.kind is FileKind.DIRECTORY or path in unchanged:
                 attributes[path] = entry
             else:
-                new[path] = entry
+                new[path], replaced[path] = entry, old
                 out.add(old)
-                arriving = [each for each in arriving if each.path != path]
+                if _above(path):  # an append does not change the directory, and the renames do
+                    attributes[_above(path)] = TreeFile(FileKind.DIRECTORY)
+        arriving = [
+            Operation(Step.MOVE, target, origin) for origin, target in self.renamed.items() if target not in replaced
+        ]
         for path, entry in new.items():
             is_directory = entry.kind is FileKind.DIRECTORY
-            arriving.append(Operation(Step.MAKE if is_directory else Step.PLACE, path, entry=entry))
+            step = Step.MAKE if is_directory else Step.PLACE
+            arriving.append(Operation(step, path, replaced.get(path, ""), entry))
             if is_directory:
                 attributes[path] = entry
         copies = [Operation(Step.COPY, path, entry=each) for path, each in new.items() if each.kind is FileKind.FILE]

@@ -179,12 +179,10 @@ class MirrorPlan:
 
     @property
     def deletes(self) -> int:
-        """Number of paths that go, each with all that is in it; files that are replaced are not among them."""
-        moved = {each.origin for each in self.operations if each.step is Step.MOVE}
-        placed = {each.path for each in self.operations if each.step is Step.PLACE}
-        return sum(
-            each.step is Step.OUT and each.path not in moved and each.path not in placed for each in self.operations
-        )
+        """Number of paths that go, each with all that is in it; what moves or is replaced is not among them."""
+        arrive = (Step.MAKE, Step.MOVE, Step.PLACE)
+        come = {each.origin or each.path for each in self.operations if each.step in arrive}
+        return sum(each.step is Step.OUT and each.path not in come for each in self.operations)
 
     @property
     def bytes(self) -> int:

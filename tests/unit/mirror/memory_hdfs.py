@@ -209,11 +209,13 @@ class MemoryHdfs(BasicFileSystem):
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
         self.before_effect(f"set_permission {path.path}")
         self.find(path).permission = permission
+        self.after_effect("set_permission")
 
     def set_owner(self, path: CanonicalPath, *, owner: str | None = None, group: str | None = None) -> None:
         self.before_effect(f"set_owner {path.path}")
         node = self.find(path)
         node.owner, node.group = owner or node.owner, group or node.group
+        self.after_effect("set_owner")
 
     def set_modified(self, path: CanonicalPath, modified: datetime) -> None:
         self.before_effect(f"set_modified {path.path}")

@@ -83,7 +83,6 @@ def test_a_run_that_was_killed_at_any_call_is_finished_by_the_next(is_first: boo
             assert again.two.tree(TARGET.child(".snapshot").child(again.name(0))) == before
         again.one.write(below(SOURCE, "later"), [b"later"])
         again.mirror(2)
-        assert again.name(1)[-8:] in again.names()[1] or number == 0
         assert not any(name.endswith("arranged") for name in again.names()[1])
 
 
@@ -194,7 +193,7 @@ def test_a_snapshot_of_a_later_name_that_was_made_too_early_is_made_anew() -> No
     site.mirror(2)
 
 
-@pytest.mark.parametrize(("number", "days", "gone"), [(0, 0, [0, 1]), (3, 0, [0]), (0, 2, [0]), (9, 0, []), (0, 9, [])])
+@pytest.mark.parametrize(("number", "days", "gone"), [(0, 0, [0, 1]), (3, 0, [0]), (0, 3, [0]), (9, 0, []), (0, 9, [])])
 def test_a_snapshot_goes_if_it_is_old_and_beyond_the_newest_and_not_the_common_one(
     number: int, days: int, gone: list[int]
 ) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from toolkit.el import is_name
 from toolkit.storage.base import moment
 from toolkit.storage.errors import ReadOnlyStorage
 from toolkit.storage.hadoop_conf import hadoop_settings
@@ -110,18 +111,18 @@ class WebHdfsSnapshots(SnapshotStore):
             answer = self.name_nodes.long_answer(directory, "GETSNAPSHOTDIFF", **params)
             with understood(directory):
                 for each in listed(member(answer, "SnapshotDiffReport"), "diffList"):
-                    yield Change(ChangeKind(text(each, "type").lower()), text(each, "sourcePath"), _target(each))
+                    yield Change(ChangeKind(text(each, "type").lower()), _path(each), _target(each))
             return
         with understood(directory):
             modified, created, deleted = ([each for page in pages for each in listed(page, name)] for name in _LISTS)
             renamed = {number(each, "fileId") for each in deleted if _target(each)}
-            changes = dict.fromkeys(Change(ChangeKind.MODIFY, text(each, "sourcePath")) for each in modified)
+            changes = dict.fromkeys(Change(ChangeKind.MODIFY, _path(each)) for each in modified)
             for each in created:
                 if number(each, "fileId") not in renamed:
-                    changes[Change(ChangeKind.CREATE, text(each, "sourcePath"))] = None
+                    changes[Change(ChangeKind.CREATE, _path(each))] = None
             for each in deleted:
                 kind = ChangeKind.RENAME if _target(each) else ChangeKind.DELETE
-                changes[Change(kind, text(each, "sourcePath"), _target(each))] = None
+                changes[Change(kind, _path(each), _target(each))] = None
         yield from changes
 
     def _pages(self, directory: CanonicalPath, older: str, newer: str) -> Sequence[object] | None:
@@ -155,6 +156,18 @@ class WebHdfsSnapshots(SnapshotStore):
 _LISTS = ("modifyList", "createList", "deleteList")
 
 
+def _path(entry: object) -> str:
+    """Return the path of an entry; raises ValueError when it may lead out of the directory."""
+    return _inside(text(entry, "sourcePath"))
+
+
 def _target(entry: object) -> str:
     """Return where an entry was renamed to; empty: it was not."""
-    return text(entry, "targetPath") if isinstance(entry, dict) and entry.get("targetPath") else ""
+    return _inside(text(entry, "targetPath")) if isinstance(entry, dict) and entry.get("targetPath") else ""
+
+
+def _inside(path: str) -> str:
+    if path and not all(map(is_name, path.split("/"))):
+        message = f"{path!r} is no way down from the directory"
+        raise ValueError(message)
+    return path
