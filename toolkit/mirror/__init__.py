@@ -1,0 +1,1 @@
+"""Mirrors: directories that are kept equal to those of other clusters by snapshots (ADR 0103)."""

@@ -118,7 +118,7 @@ class MirrorRules:
         return f"{snapshot}{BEFORE}"
 
     def is_own(self, name: str, end: str = "") -> bool:
-        """Return whether a name is one of this mirror's snapshots, with `ARRANGED` or `BEFORE` at its end or nothing."""
+        """Return whether a name is one of this mirror's snapshots, with `ARRANGED`, `BEFORE` or nothing at its end."""
         return name.startswith(self.prefix) and bool(_KEY.fullmatch(name[len(self.prefix) :].removesuffix(end)))
 
     def own(self, snapshots: Sequence[Snapshot]) -> list[Snapshot]:

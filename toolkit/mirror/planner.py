@@ -20,7 +20,7 @@ from toolkit.mirror.model import (
     MirrorWork,
     OnMissing,
 )
-from toolkit.storage import FileKind, FileStatus, NotFound, NotSnapshottable, SymlinkRefused, Unsupported
+from toolkit.storage import FileKind, FileStatus, NotFound, NotSnapshottable, Unsupported
 from toolkit.storage.snapshots import ChangeKind
 from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -28,7 +28,7 @@ from toolkit.transfer.trees import Tree, TreeFile, below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.storage.snapshots import Change, Snapshot
+    from toolkit.storage.snapshots import Snapshot
 
 RECORD = "record.json"
 """File in the working directory that says what its run began."""
@@ -81,8 +81,10 @@ class MirrorPlanner:
         if arranged:
             return self._finishing(arranged[-1])
         names, begun = {each.name for each in target}, self._begun()
-        if begun is not None and begun.snapshot in {each.name for each in source} and begun.base in names:
-            return begun
+        if begun is not None and begun.base in names:
+            needed = {begun.snapshot} if begun.is_full else {begun.snapshot, begun.base}
+            if needed <= {each.name for each in source}:
+                return begun
         return self._beginning(wanted, self.rules.own(source), self.rules.own(target), names)
 
     def _finishing(self, arranged: str) -> MirrorState:
@@ -95,14 +97,7 @@ class MirrorPlanner:
     def _beginning(
         self, wanted: str, source: Sequence[Snapshot], target: Sequence[Snapshot], names: set[str]
     ) -> MirrorState:
-        """Return the state of a target that no stopped run has left in the middle.
-
-        Args:
-            wanted: name of the snapshot.
-            source: the mirror's own at the source, oldest first.
-            target: those at the target.
-            names: of all snapshots at the target.
-        """
+        """Return the state of a target that no stopped run has left in the middle, from the mirror's own snapshots."""
         mirrored = {each.name for each in target}
         if any(name >= wanted for name in mirrored):
             return MirrorState(snapshot=wanted)
@@ -149,8 +144,8 @@ class MirrorPlanner:
         named = ", ".join(map(repr, changed[:_NAMED])) + (", ..." if len(changed) > _NAMED else "")
         was = self.target.at(base)
         return (
-            f"{self.target.root} was changed since the snapshot {base}: {named} ({len(changed)} in all); copy away what "
-            f"is to be kept and put back what {was} has, or delete that snapshot and set `on_missing: full`"
+            f"{self.target.root} was changed since the snapshot {base}: {named} ({len(changed)} in all); copy away "
+            f"what is to be kept and put back what {was} has, or delete that snapshot and set `on_missing: full`"
         )
 
     def plan(self, state: MirrorState, *, live: bool = False) -> MirrorPlan:
@@ -208,9 +203,7 @@ class MirrorPlanner:
         def look(path: str) -> None:
             self.check()
             status = self.source.system.status(below(root, path))
-            if status.kind is FileKind.SYMLINK:
-                raise SymlinkRefused(path=status.path)
-            if status.kind is FileKind.OTHER:
+            if status.kind not in {FileKind.FILE, FileKind.DIRECTORY}:
                 raise Unsupported(path=status.path, detail="it is neither a file nor a directory")
             found[path] = status
 

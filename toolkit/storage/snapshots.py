@@ -13,13 +13,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot(NamedTuple):
-    """Snapshot of a directory.
-
-    Attributes:
-        name: unique in the directory.
-        number: greater than those of all snapshots that were made before.
-        created: when it was made, UTC.
-    """
+    """Snapshot of a directory; its number is greater than those of all that were made before."""
 
     name: str
     number: int
@@ -43,7 +37,6 @@ class Change(NamedTuple):
     """Entry of the difference of two snapshots.
 
     Attributes:
-        kind: what happened.
         path: from the directory down, as the *older* snapshot has it; of a new entry that of its directory in the older
             snapshot, and its name; empty: the directory itself.
         target: of a renamed entry its path in the newer snapshot; else empty.
@@ -57,60 +50,31 @@ class Change(NamedTuple):
 class SnapshotStore(Protocol):
     """Snapshots of the directories of one store. Calls may come from several threads.
 
-    Every method raises `StorageError`; one that changes something also what its hook before an effect raises.
+    Every method raises `StorageError`: NotFound for a missing directory or name, `NotSnapshottable`, and
+    PermissionDenied. One that changes something raises also what its hook before an effect does; when it was not
+    answered, it may have taken effect.
     """
 
     def allow(self, directory: CanonicalPath) -> None:
-        """Let a directory have snapshots; the administrator of the store may.
-
-        Raises:
-            PermissionDenied: this identity may not.
-        """
+        """Let a directory have snapshots; only the administrator of the store may."""
         ...
 
     def snapshottable(self, root: CanonicalPath) -> Sequence[str]:
-        """Return the paths of the directories of this identity that can have snapshots, sorted.
-
-        Args:
-            root: of the store.
-        """
+        """Return the paths of this identity's directories that can have snapshots, sorted; `root` is the store's."""
         ...
 
     def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:
-        """Return the snapshots of a directory, oldest first.
-
-        Raises:
-            NotFound: there is no such directory.
-            NotSnapshottable: it cannot have snapshots.
-        """
+        """Return the snapshots of a directory, oldest first."""
         ...
 
     def create(self, directory: CanonicalPath, name: str) -> None:
-        """Make a snapshot; a call that was not answered may have made it.
-
-        Raises:
-            AlreadyExists: there is one with this name.
-            NotSnapshottable: the directory cannot have snapshots.
-        """
+        """Make a snapshot; raises AlreadyExists when there is one with this name."""
         ...
 
     def delete(self, directory: CanonicalPath, name: str) -> None:
-        """Delete a snapshot, and free what only it has.
-
-        Raises:
-            NotFound: there is none with this name.
-        """
+        """Delete a snapshot, and free what only it has."""
         ...
 
     def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[Change]:
-        """Yield the changes between two snapshots, in any order.
-
-        Args:
-            directory: has both.
-            older: name of a snapshot.
-            newer: name of one that was made later; empty: the present state.
-
-        Raises:
-            NotFound: one of them does not exist.
-        """
+        """Yield the changes from one snapshot to a later one, each once; without a name, to the present state."""
         ...

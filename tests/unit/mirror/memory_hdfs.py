@@ -319,4 +319,5 @@ def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[Chang
         for name, number in was.items():
             if now.get(name) != number:
                 at = f"{path}/{name}" if path else name
-                yield Change(ChangeKind.RENAME, at, later[number][0]) if number in known else Change(ChangeKind.DELETE, at)
+                is_kept = number in known
+                yield Change(ChangeKind.RENAME, at, later[number][0]) if is_kept else Change(ChangeKind.DELETE, at)

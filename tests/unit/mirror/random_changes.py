@@ -1,4 +1,4 @@
-"""Random changes of a directory of a `MemoryHdfs`, as hypothesis draws them."""
+"""Random changes of a directory, as hypothesis draws them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from tests.unit.mirror.memory_hdfs import MemoryHdfs
 from toolkit.el import CanonicalPath
-from toolkit.storage import FileKind, StorageError
+from toolkit.storage import FileKind, FileSystem, StorageError
 from toolkit.transfer.trees import below
 
-_KINDS = ("write", "append", "mkdir", "delete", "rename", "swap", "into", "chmod", "chown", "touch")
-_NAMES = ("a", "b", "c%20 é", "d")
+KINDS = ("write", "append", "mkdir", "delete", "rename", "swap", "into", "chmod", "chown", "touch")
+NAMES = ("a", "b", "c%20 é", "d")
 
 
 class Draw(NamedTuple):
@@ -26,14 +26,12 @@ class Draw(NamedTuple):
 
 
 draws = st.lists(
-    st.builds(
-        Draw, st.sampled_from(_KINDS), st.integers(0, 1000), st.integers(0, 1000), st.sampled_from(_NAMES)
-    ),
+    st.builds(Draw, st.sampled_from(KINDS), st.integers(0, 1000), st.integers(0, 1000), st.sampled_from(NAMES)),
     max_size=14,
 )
 
 
-def change(hdfs: MemoryHdfs, root: CanonicalPath, drawn: list[Draw]) -> None:
+def change(hdfs: FileSystem, root: CanonicalPath, drawn: list[Draw]) -> None:
     """Make changes; those that HDFS refuses are left out."""
     for each in drawn:
         try:
@@ -42,7 +40,7 @@ def change(hdfs: MemoryHdfs, root: CanonicalPath, drawn: list[Draw]) -> None:
             continue
 
 
-def _change(hdfs: MemoryHdfs, root: CanonicalPath, drawn: Draw) -> None:
+def _change(hdfs: FileSystem, root: CanonicalPath, drawn: Draw) -> None:
     kinds = {entry.name: entry.kind for entry in hdfs.list_tree(root)}
     paths = [below(root, name) for name in sorted(kinds)]
     directories = [root, *(below(root, name) for name in sorted(kinds) if kinds[name] is FileKind.DIRECTORY)]
@@ -57,10 +55,11 @@ def _change(hdfs: MemoryHdfs, root: CanonicalPath, drawn: Draw) -> None:
 
 
 def _change_one(
-    hdfs: MemoryHdfs, root: CanonicalPath, drawn: Draw, path: CanonicalPath, fresh: CanonicalPath, other: CanonicalPath
+    hdfs: FileSystem, root: CanonicalPath, drawn: Draw, path: CanonicalPath, fresh: CanonicalPath, other: CanonicalPath
 ) -> None:
-    if drawn.kind == "append" and hdfs.status(path).kind is FileKind.FILE:
-        hdfs.append(path, b"more")
+    if drawn.kind == "append":
+        if isinstance(hdfs, MemoryHdfs) and hdfs.status(path).kind is FileKind.FILE:
+            hdfs.append(path, b"more")
     elif drawn.kind == "delete":
         hdfs.delete(path, below=root)
     elif drawn.kind == "rename":

@@ -141,7 +141,8 @@ def test_names_of_feedctls_own_are_not_data(kind: ChangeKind) -> None:
 
 
 def test_what_comes_out_of_a_directory_of_feedctls_own_is_new() -> None:
-    found = Translation.of([Change(ChangeKind.RENAME, ".feedctl-copy-1", "x"), Change(ChangeKind.RENAME, "y", ".feedctl-z")])
+    renames = [(".feedctl-copy-1", "x"), ("y", ".feedctl-z")]
+    found = Translation.of(Change(ChangeKind.RENAME, *each) for each in renames)
     assert (found.created, found.deleted, dict(found.renamed)) == (("x",), ("y",), {})
 
 

@@ -60,7 +60,7 @@ def _calls(site: Site, hour: int) -> int:
 
 @pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("is_answered", [True, False])
-def test_a_run_that_was_killed_at_any_call_is_finished_by_the_next(is_first: bool, is_answered: bool) -> None:
+def test_a_run_that_was_killed_at_any_call_is_finished_by_the_next(*, is_first: bool, is_answered: bool) -> None:
     def site() -> Site:
         made = _filled()
         if not is_first:
@@ -197,7 +197,8 @@ def test_a_snapshot_of_a_later_name_that_was_made_too_early_is_made_anew() -> No
 def test_a_snapshot_goes_if_it_is_old_and_beyond_the_newest_and_not_the_common_one(
     number: int, days: int, gone: list[int]
 ) -> None:
-    own = [Snapshot(RULES.snapshot(f"2026-03-0{day + 1}T00:00Z"), day + 1, _THEN + timedelta(days=day)) for day in range(4)]
+    names = [RULES.snapshot(f"2026-03-0{day + 1}T00:00Z") for day in range(4)]
+    own = [Snapshot(name, day + 1, _THEN + timedelta(days=day)) for day, name in enumerate(names)]
     foreign = [Snapshot("nightly", 0, _THEN), Snapshot("feedctl.sales2.2026-03-01T0000Z", 0, _THEN)]
     unfinished = [Snapshot(f"{own[0].name}.arranged", 1, _THEN)]
     kept = KeptSnapshots(older_than=_THEN + timedelta(days=3 - days, hours=1), number=number)

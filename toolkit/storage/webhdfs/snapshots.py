@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from toolkit.storage.port import StorageSpec
 
 _FIRST_PAGE = ("", "-1")
+_LISTS = ("modifyList", "createList", "deleteList")
 
 
 def open_snapshots(
@@ -31,13 +32,7 @@ def open_snapshots(
 ) -> WebHdfsSnapshots:
     """Return the snapshots of the store of a spec with the scheme ``webhdfs`` or ``swebhdfs``; nothing is asked yet.
 
-    Args:
-        spec: which store.
-        read_only: every call that changes something fails with `ReadOnlyStorage`.
-        before_effect: called before every single change; what it raises stops the change.
-
-    Raises:
-        InvalidInput: the settings cannot be used.
+    Raises InvalidInput when the settings cannot be used.
     """
     variables = process_variables()
     settings = hadoop_settings(spec, variables)
@@ -50,12 +45,9 @@ def open_snapshots(
 class WebHdfsSnapshots(SnapshotStore):
     """Snapshots of an HDFS; of a path only the part behind scheme and authority is sent.
 
-    A call that is not answered in time raises `Unreachable`, and **may still take effect**.
-
     Attributes:
-        name_nodes: sends the requests.
-        before_effect: called before every single change.
-        read_only: nothing may be changed.
+        before_effect: called before every single change; what it raises stops the change.
+        read_only: every call that changes something fails with `ReadOnlyStorage`.
     """
 
     name_nodes: NameNodes
@@ -107,8 +99,9 @@ class WebHdfsSnapshots(SnapshotStore):
         """
         pages = self._pages(directory, older, newer)
         if pages is None:
-            params = {"oldsnapshotname": older, "snapshotname": newer}
-            answer = self.name_nodes.long_answer(directory, "GETSNAPSHOTDIFF", **params)
+            answer = self.name_nodes.long_answer(
+                directory, "GETSNAPSHOTDIFF", oldsnapshotname=older, snapshotname=newer
+            )
             with understood(directory):
                 for each in listed(member(answer, "SnapshotDiffReport"), "diffList"):
                     yield Change(ChangeKind(text(each, "type").lower()), _path(each), _target(each))
@@ -151,9 +144,6 @@ class WebHdfsSnapshots(SnapshotStore):
             raise ReadOnlyStorage(path=path)
         self.before_effect()
         self.name_nodes.answer(method, path, op, **params)
-
-
-_LISTS = ("modifyList", "createList", "deleteList")
 
 
 def _path(entry: object) -> str:
