@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from requests import PreparedRequest, RequestException, Response, Session
 
-from toolkit.foreign_json import BadJson, parse_json
+from toolkit.foreign_json import MOST_VALUES, BadJson, parse_json
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, NoAnswer
 from toolkit.storage.errors import BadName, StorageError, StorageFailure, Unreachable
 from toolkit.storage.hdfs.errors import is_not_active
@@ -34,8 +34,8 @@ _LISTING, _LISTING_TIMES = "LISTSTATUS", 10  # a whole directory is in one answe
 _PIECE_BYTES = 256 << 10
 _MOST_BYTES = 4 << 20
 """An answer about one entry has some hundred bytes, and 32 attributes of 16 kB in the longest case."""
-_MOST_LONG_BYTES = 256 << 20
-"""Size of the difference of about a million changes."""
+_MOST_LONG_BYTES = 64 << 20
+"""Size of the difference of about half a million changes."""
 _HEADERS = {"content-type": "application/octet-stream"}  # HttpFS refuses a write without
 
 
@@ -272,7 +272,7 @@ def _naming(path: CanonicalPath) -> Iterator[None]:
 def _json(path: CanonicalPath, response: Response, most: int = _MOST_BYTES) -> object:
     try:
         body = body_of(response, most)
-        return parse_json(body) if body else None
+        return parse_json(body, most_bytes=most, most_values=max(MOST_VALUES, most >> 4)) if body else None
     except RequestException as error:
         raise silence(path, error) from error
     except (BodyTooLong, BadJson) as error:
