@@ -118,8 +118,9 @@ class MirrorRules:
         return f"{snapshot}{BEFORE}"
 
     def is_own(self, name: str, end: str = "") -> bool:
-        """Return whether a name is one of this mirror's snapshots, with `ARRANGED`, `BEFORE` or nothing at its end."""
-        return name.startswith(self.prefix) and bool(_KEY.fullmatch(name[len(self.prefix) :].removesuffix(end)))
+        """Return whether a name is one of this mirror's snapshots, with exactly this at its end."""
+        is_like = name.startswith(self.prefix) and name.endswith(end)
+        return is_like and bool(_KEY.fullmatch(name.removesuffix(end)[len(self.prefix) :]))
 
     def own(self, snapshots: Sequence[Snapshot]) -> list[Snapshot]:
         """Return this mirror's snapshots of whole trees, oldest first."""
