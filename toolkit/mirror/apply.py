@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.publication import FILES_AT_ONCE, remove
 from toolkit.availability import is_there
-from toolkit.mirror.changes import Operation, Step, unexplained
+from toolkit.mirror.changes import Operation, MirrorStep, unexplained
 from toolkit.mirror.model import (
     ARRANGED,
     BEFORE,
@@ -32,7 +32,7 @@ from toolkit.transfer.trees import Tree, below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.storage.snapshots import Snapshot
+    from toolkit.storage.snapshots import DirectorySnapshot
 
 CopyFiles: TypeAlias = "Callable[[CanonicalPath, CanonicalPath, Sequence[FileCopy]], Sequence[Copied]]"
 """Copies files from the store of the first path to that of the second, as `toolkit.actions.file_copies.FileCopies.copy`
@@ -122,16 +122,16 @@ class MirrorRun:
             target.system.mkdirs(work)
             record = json.dumps({"base": state.base, "snapshot": state.snapshot})
             target.system.write(work.child(RECORD), [record.encode()])
-        steps = {step: [each for each in plan.operations if each.step is step] for step in Step}
+        steps = {step: [each for each in plan.operations if each.step is step] for step in MirrorStep}
         if not is_there(target.system, work.child(_MOVED)):
-            self._copy_all(steps[Step.COPY], state.snapshot)
-            self._move_out(steps[Step.OUT])
+            self._copy_all(steps[MirrorStep.COPY], state.snapshot)
+            self._move_out(steps[MirrorStep.OUT])
             target.system.write(work.child(_MOVED), [b""])
-        arriving = {Step.MAKE, Step.MOVE, Step.PLACE}
+        arriving = {MirrorStep.MAKE, MirrorStep.MOVE, MirrorStep.PLACE}
         self._in_levels(self._bring_in, [each for each in plan.operations if each.step in arriving])
         source = self.planner.source.at(state.snapshot)
         self._in_levels(
-            lambda each: self._keep(below(source, each.path), below(target.root, each.path)), steps[Step.ATTRIBUTES]
+            lambda each: self._keep(below(source, each.path), below(target.root, each.path)), steps[MirrorStep.ATTRIBUTES]
         )
         strange = unexplained(target.snapshots.diff(target.root, state.base), plan.operations)
         if strange:
@@ -170,9 +170,9 @@ class MirrorRun:
 
     def _bring_in(self, operation: Operation) -> None:
         place = below(self.planner.target.root, operation.path)
-        if operation.step is Step.MAKE:
+        if operation.step is MirrorStep.MAKE:
             self.planner.target.system.mkdirs(place)
-        elif operation.step is Step.MOVE:
+        elif operation.step is MirrorStep.MOVE:
             self._rename(self._slot(OUT, operation.origin), place)
         else:
             self._rename(self._slot(_NEW, operation.path), place)
@@ -241,7 +241,7 @@ class MirrorRun:
 
 
 def removable(
-    snapshots: Sequence[Snapshot], rules: MirrorRules, kept: KeptSnapshots, common: Iterable[str]
+    snapshots: Sequence[DirectorySnapshot], rules: MirrorRules, kept: KeptSnapshots, common: Iterable[str]
 ) -> list[str]:
     """Return the snapshots of a mirror that go: older than the limit, beyond the newest, and before the common one.
 
@@ -266,4 +266,4 @@ def removable(
 
 def _level(operation: Operation) -> tuple[bool, int]:
     is_directory = operation.entry is not None and operation.entry.kind is FileKind.DIRECTORY
-    return (operation.step is Step.ATTRIBUTES and is_directory, operation.path.count("/"))
+    return (operation.step is MirrorStep.ATTRIBUTES and is_directory, operation.path.count("/"))

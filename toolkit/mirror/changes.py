@@ -14,11 +14,11 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from toolkit.storage import OWN_PREFIX, FileKind
-from toolkit.storage.snapshots import Change, ChangeKind
+from toolkit.storage.snapshots import TreeChange, ChangeKind
 from toolkit.transfer.trees import Tree, TreeFile
 
 
-class Step(IntEnum):
+class MirrorStep(IntEnum):
     """Step of an operation; all of one are done before the next begins, but `MAKE`, `MOVE` and `PLACE` are one."""
 
     COPY = 1
@@ -45,7 +45,7 @@ class Operation(NamedTuple):
         entry: what is known of a file that is copied, or of what gets attributes.
     """
 
-    step: Step
+    step: MirrorStep
     path: str
     origin: str = ""
     entry: TreeFile | None = None
@@ -68,7 +68,7 @@ class Translation:
     modified: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, changes: Iterable[Change]) -> Translation:
+    def of(cls, changes: Iterable[TreeChange]) -> Translation:
         """Translate the entries of a difference."""
         found = list(changes)
         all_renamed = {each.path: each.target for each in found if each.kind is ChangeKind.RENAME}
@@ -132,38 +132,38 @@ class Translation:
                 if _above(path):  # an append does not change the directory, and the renames do
                     attributes[_above(path)] = TreeFile(FileKind.DIRECTORY)
         arriving = [
-            Operation(Step.MOVE, target, origin) for origin, target in self.renamed.items() if target not in replaced
+            Operation(MirrorStep.MOVE, target, origin) for origin, target in self.renamed.items() if target not in replaced
         ]
         for path, entry in new.items():
             is_directory = entry.kind is FileKind.DIRECTORY
-            step = Step.MAKE if is_directory else Step.PLACE
+            step = MirrorStep.MAKE if is_directory else MirrorStep.PLACE
             arriving.append(Operation(step, path, replaced.get(path, ""), entry))
             if is_directory:
                 attributes[path] = entry
-        copies = [Operation(Step.COPY, path, entry=each) for path, each in new.items() if each.kind is FileKind.FILE]
+        copies = [Operation(MirrorStep.COPY, path, entry=each) for path, each in new.items() if each.kind is FileKind.FILE]
         return (
             *sorted(copies, key=lambda each: each.path),
-            *(Operation(Step.OUT, path) for path in sorted(out, key=lambda each: (-_depth(each), each))),
+            *(Operation(MirrorStep.OUT, path) for path in sorted(out, key=lambda each: (-_depth(each), each))),
             *sorted(arriving, key=lambda each: (_depth(each.path), each.path)),
             *(
-                Operation(Step.ATTRIBUTES, path, entry=attributes[path])
+                Operation(MirrorStep.ATTRIBUTES, path, entry=attributes[path])
                 for path in sorted(attributes, key=lambda each: _attributes_order(each, attributes[each]))
             ),
         )
 
 
-def compared(older: Tree, newer: Tree) -> tuple[Change, ...]:
+def compared(older: Tree, newer: Tree) -> tuple[TreeChange, ...]:
     """Return the changes between two listings, none of which is a rename; each common entry is a modified one."""
-    changes = list[Change]()
+    changes = list[TreeChange]()
     replaced = {path for path in older.keys() & newer.keys() if older[path].kind is not newer[path].kind}
     gone, come = (older.keys() - newer.keys()) | replaced, (newer.keys() - older.keys()) | replaced
-    changes += [Change(ChangeKind.DELETE, path) for path in gone if not _within(_above(path), gone)]
-    changes += [Change(ChangeKind.CREATE, path) for path in come if not _within(_above(path), come)]
-    changes += [Change(ChangeKind.MODIFY, path) for path in older.keys() & newer.keys() - replaced]
+    changes += [TreeChange(ChangeKind.DELETE, path) for path in gone if not _within(_above(path), gone)]
+    changes += [TreeChange(ChangeKind.CREATE, path) for path in come if not _within(_above(path), come)]
+    changes += [TreeChange(ChangeKind.MODIFY, path) for path in older.keys() & newer.keys() - replaced]
     return tuple(changes)
 
 
-def unexplained(found: Iterable[Change], planned: Iterable[Operation]) -> list[str]:
+def unexplained(found: Iterable[TreeChange], planned: Iterable[Operation]) -> list[str]:
     """Return the paths of a copy that changed otherwise than by some of the operations of a plan.
 
     Args:
@@ -171,9 +171,9 @@ def unexplained(found: Iterable[Change], planned: Iterable[Operation]) -> list[s
         planned: operations of the plan.
     """
     planned = tuple(planned)
-    gone = {each.path for each in planned if each.step is Step.OUT}
-    come = {each.path for each in planned if each.step in {Step.MAKE, Step.MOVE, Step.PLACE}}
-    changed = come | {each.path for each in planned if each.step is Step.ATTRIBUTES}
+    gone = {each.path for each in planned if each.step is MirrorStep.OUT}
+    come = {each.path for each in planned if each.step in {MirrorStep.MAKE, MirrorStep.MOVE, MirrorStep.PLACE}}
+    changed = come | {each.path for each in planned if each.step is MirrorStep.ATTRIBUTES}
     there = Translation.of(found)
     strange = {path for path in (*there.deleted, *there.renamed) if path not in gone}
     strange |= {path for path in (*there.created, *there.renamed.values()) if path not in come}

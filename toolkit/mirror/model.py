@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Failed
-from toolkit.mirror.changes import Operation, Step
+from toolkit.mirror.changes import Operation, MirrorStep
 from toolkit.storage import OWN_PREFIX, StorageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolkit.actions.model import Problem
     from toolkit.el import CanonicalPath
     from toolkit.storage import FileSystem
-    from toolkit.storage.snapshots import Snapshot, SnapshotStore
+    from toolkit.storage.snapshots import DirectorySnapshot, SnapshotStore
 
 ARRANGED, BEFORE = ".arranged", ".before"
 """Ends of the names of snapshots of a target: it is arranged, and only the rest of a run is left; what it was before a
@@ -122,7 +122,7 @@ class MirrorRules:
         is_like = name.startswith(self.prefix) and name.endswith(end)
         return is_like and bool(_KEY.fullmatch(name.removesuffix(end)[len(self.prefix) :]))
 
-    def own(self, snapshots: Sequence[Snapshot]) -> list[Snapshot]:
+    def own(self, snapshots: Sequence[DirectorySnapshot]) -> list[DirectorySnapshot]:
         """Return this mirror's snapshots of whole trees, oldest first."""
         return [each for each in snapshots if self.is_own(each.name)]
 
@@ -174,18 +174,18 @@ class MirrorPlan:
     state: MirrorState
     operations: tuple[Operation, ...] = ()
 
-    def count(self, step: Step) -> int:
+    def count(self, step: MirrorStep) -> int:
         """Return the number of operations of a step."""
         return sum(each.step is step for each in self.operations)
 
     @property
     def deletes(self) -> int:
         """Number of paths that go, each with all that is in it; what moves or is replaced is not among them."""
-        arrive = (Step.MAKE, Step.MOVE, Step.PLACE)
+        arrive = (MirrorStep.MAKE, MirrorStep.MOVE, MirrorStep.PLACE)
         come = {each.origin or each.path for each in self.operations if each.step in arrive}
-        return sum(each.step is Step.OUT and each.path not in come for each in self.operations)
+        return sum(each.step is MirrorStep.OUT and each.path not in come for each in self.operations)
 
     @property
     def bytes(self) -> int:
         """Bytes that are copied."""
-        return sum(each.entry.size for each in self.operations if each.step is Step.COPY and each.entry)
+        return sum(each.entry.size for each in self.operations if each.step is MirrorStep.COPY and each.entry)

@@ -28,7 +28,7 @@ from toolkit.transfer.trees import Tree, TreeFile, below, read_tree
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
-    from toolkit.storage.snapshots import Snapshot
+    from toolkit.storage.snapshots import DirectorySnapshot
 
 RECORD = "record.json"
 """File in the working directory that says what its run began."""
@@ -95,7 +95,7 @@ class MirrorPlanner:
         return MirrorState(snapshot=snapshot, base=arranged, work=MirrorWork.FINISH)
 
     def _beginning(
-        self, wanted: str, source: Sequence[Snapshot], target: Sequence[Snapshot], names: set[str]
+        self, wanted: str, source: Sequence[DirectorySnapshot], target: Sequence[DirectorySnapshot], names: set[str]
     ) -> MirrorState:
         """Return the state of a target that no stopped run has left in the middle, from the mirror's own snapshots."""
         mirrored = {each.name for each in target}

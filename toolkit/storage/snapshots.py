@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
 
 
-class Snapshot(NamedTuple):
+class DirectorySnapshot(NamedTuple):
     """Snapshot of a directory; its number is greater than those of all that were made before."""
 
     name: str
@@ -33,7 +33,7 @@ class ChangeKind(StrEnum):
     """A file or directory with another name or in another directory; what is in it is named only where it changed."""
 
 
-class Change(NamedTuple):
+class TreeChange(NamedTuple):
     """Entry of the difference of two snapshots.
 
     Attributes:
@@ -63,7 +63,7 @@ class SnapshotStore(Protocol):
         """Return the paths of this identity's directories that can have snapshots, sorted; `root` is the store's."""
         ...
 
-    def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:
+    def list(self, directory: CanonicalPath) -> Sequence[DirectorySnapshot]:
         """Return the snapshots of a directory, oldest first."""
         ...
 
@@ -75,6 +75,6 @@ class SnapshotStore(Protocol):
         """Delete a snapshot, and free what only it has."""
         ...
 
-    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[Change]:
+    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[TreeChange]:
         """Yield the changes from one snapshot to a later one, each once; without a name, to the present state."""
         ...

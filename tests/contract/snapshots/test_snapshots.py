@@ -21,7 +21,7 @@ from toolkit.storage import (
     StorageSpec,
     open_file_system,
 )
-from toolkit.storage.snapshots import Change, ChangeKind, SnapshotStore
+from toolkit.storage.snapshots import TreeChange, ChangeKind, SnapshotStore
 from toolkit.storage.webhdfs.snapshots import open_snapshots
 from toolkit.transfer.trees import below
 
@@ -45,7 +45,7 @@ class Place(NamedTuple):
     def delete(self, name: str) -> None:
         self.system.delete(below(self.root, name), below=self.root)
 
-    def diff(self, older: str, newer: str = "") -> set[Change]:
+    def diff(self, older: str, newer: str = "") -> set[TreeChange]:
         found = list(self.snapshots.diff(self.root, older, newer))
         assert len(found) == len(set(found))
         return set(found)
@@ -81,9 +81,11 @@ def place(bare: Place) -> Place:
 
 
 def test_a_directory_has_no_snapshots_before_they_are_allowed(bare: Place) -> None:
-    for call in (bare.snapshots.list, lambda root: bare.snapshots.create(root, "x")):
-        with pytest.raises(NotSnapshottable, match=f"dfsadmin -allowSnapshot {bare.root.path}"):
-            call(bare.root)
+    command = f"dfsadmin -allowSnapshot {bare.root.path}"
+    with pytest.raises(NotSnapshottable, match=command):
+        bare.snapshots.list(bare.root)
+    with pytest.raises(NotSnapshottable, match=command):
+        bare.snapshots.create(bare.root, "x")
     with pytest.raises(NotFound):
         bare.snapshots.list(bare.root.child("missing"))
 
@@ -151,14 +153,14 @@ def test_a_difference_names_paths_of_the_older_tree(place: Place) -> None:
     place.snapshots.create(place.root, "two")
     create, delete, modify, rename = ChangeKind.CREATE, ChangeKind.DELETE, ChangeKind.MODIFY, ChangeKind.RENAME
     expected = {
-        *(Change(modify, path) for path in ("", "e", "p", "a/f", "d", "d/sub")),
-        *(Change(create, path) for path in ("chg", "newdir", "out2", "d/new")),
-        *(Change(delete, path) for path in ("chg", "del", "d/sub/x")),
-        Change(rename, "a", "b"),
-        Change(rename, "b", "a"),
-        Change(rename, "d", "e/d2"),
-        Change(rename, "d/y", "yy"),
-        Change(rename, "p/q%20 é", "newdir/deep/q"),
+        *(TreeChange(modify, path) for path in ("", "e", "p", "a/f", "d", "d/sub")),
+        *(TreeChange(create, path) for path in ("chg", "newdir", "out2", "d/new")),
+        *(TreeChange(delete, path) for path in ("chg", "del", "d/sub/x")),
+        TreeChange(rename, "a", "b"),
+        TreeChange(rename, "b", "a"),
+        TreeChange(rename, "d", "e/d2"),
+        TreeChange(rename, "d/y", "yy"),
+        TreeChange(rename, "p/q%20 é", "newdir/deep/q"),
     }
     assert place.diff("one", "two") == expected
     assert place.diff("one") == expected
@@ -172,7 +174,7 @@ def test_a_difference_of_more_than_a_page_is_whole(place: Place) -> None:
         place.rename(f"old-{number}", f"new-{number}")
     found = place.diff("one")
     assert len(found) == _MANY + 1
-    assert Change(ChangeKind.RENAME, "old-7", "new-7") in found
+    assert TreeChange(ChangeKind.RENAME, "old-7", "new-7") in found
 
 
 def test_snapshots_that_are_open_for_reading_change_nothing(hdfs: HdfsCluster) -> None:

@@ -28,7 +28,7 @@ from toolkit.storage import (
     StorageFailure,
     WrongKind,
 )
-from toolkit.storage.snapshots import Change, ChangeKind, Snapshot, SnapshotStore
+from toolkit.storage.snapshots import TreeChange, ChangeKind, DirectorySnapshot, SnapshotStore
 
 SNAPSHOTS = ".snapshot"
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -256,8 +256,8 @@ class MemorySnapshots(SnapshotStore):
             raise NotSnapshottable(path=directory)
         return self.hdfs.taken[directory.path]
 
-    def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:
-        found = (Snapshot(name, each.number, each.created) for name, each in self._of(directory).items())
+    def list(self, directory: CanonicalPath) -> Sequence[DirectorySnapshot]:
+        found = (DirectorySnapshot(name, each.number, each.created) for name, each in self._of(directory).items())
         return sorted(found, key=lambda each: each.number)
 
     def create(self, directory: CanonicalPath, name: str) -> None:
@@ -279,7 +279,7 @@ class MemorySnapshots(SnapshotStore):
         del taken[name]
         self.hdfs.after_effect("delete")
 
-    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[Change]:
+    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[TreeChange]:
         taken = self._of(directory)
         for name in filter(None, (older, newer)):
             if name not in taken:
@@ -304,7 +304,7 @@ def _kept(node: Node, later: dict[int, tuple[str, Node]], path: str = "") -> Ite
             yield from _kept(child, later, f"{path}/{name}" if path else name)
 
 
-def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[Change]:
+def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[TreeChange]:
     kept = list(_kept(before, later))
     known = {node.number for _, node in kept}
     for path, old in kept:
@@ -312,12 +312,12 @@ def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[Chang
         was = {name: child.number for name, child in old.children.items()}
         now = {name: child.number for name, child in new.children.items()}
         if old.attributes != new.attributes or was != now:
-            yield Change(ChangeKind.MODIFY, path)
+            yield TreeChange(ChangeKind.MODIFY, path)
         for name, number in now.items():
             if was.get(name) != number and number not in known:
-                yield Change(ChangeKind.CREATE, f"{path}/{name}" if path else name)
+                yield TreeChange(ChangeKind.CREATE, f"{path}/{name}" if path else name)
         for name, number in was.items():
             if now.get(name) != number:
                 at = f"{path}/{name}" if path else name
                 is_kept = number in known
-                yield Change(ChangeKind.RENAME, at, later[number][0]) if is_kept else Change(ChangeKind.DELETE, at)
+                yield TreeChange(ChangeKind.RENAME, at, later[number][0]) if is_kept else TreeChange(ChangeKind.DELETE, at)

@@ -10,9 +10,9 @@ from hypothesis import given
 from tests.unit.mirror.memory_hdfs import MemoryHdfs, MemorySnapshots
 from tests.unit.mirror.random_changes import Draw, change, draws
 from toolkit.el import CanonicalPath
-from toolkit.mirror.changes import Operation, Step, Translation, compared, unexplained
+from toolkit.mirror.changes import Operation, MirrorStep, Translation, compared, unexplained
 from toolkit.storage import FileKind
-from toolkit.storage.snapshots import Change, ChangeKind
+from toolkit.storage.snapshots import TreeChange, ChangeKind
 from toolkit.transfer.trees import TreeFile, below
 
 ROOT = CanonicalPath("hdfs", "nn", "/data")
@@ -41,19 +41,19 @@ def _made(older: Paths, newer: Paths, operations: tuple[Operation, ...]) -> Path
         tree.update({f"{path}{name}": content for name, content in what.items()})
 
     for step, path, origin, _ in operations:
-        if step is Step.COPY:
+        if step is MirrorStep.COPY:
             new[path] = newer[path]
-        elif step is Step.OUT:
+        elif step is MirrorStep.OUT:
             gone = _below(tree, path)
             assert path in gone
             out[path] = {name.removeprefix(path): gone[name] for name in gone}
             tree = {name: tree[name] for name in tree if name not in gone}
-        elif step is Step.MOVE:
+        elif step is MirrorStep.MOVE:
             bring(path, out.pop(origin))
-        elif step is Step.ATTRIBUTES:
+        elif step is MirrorStep.ATTRIBUTES:
             assert path in tree
         else:
-            bring(path, {"": None if step is Step.MAKE else new.pop(path)})
+            bring(path, {"": None if step is MirrorStep.MAKE else new.pop(path)})
     assert not new
     return tree
 
@@ -112,39 +112,39 @@ def test_a_comparison_of_two_trees_gives_the_newer_one_too(first: list[Draw], se
     assert _made(_paths(hdfs, "old"), newer, operations) == newer
 
 
-def _operations(*changes: Change, **entries: FileKind) -> list[tuple[Step, str]]:
+def _operations(*changes: TreeChange, **entries: FileKind) -> list[tuple[MirrorStep, str]]:
     known = {name: TreeFile(kind) for name, kind in entries.items()}
     return [each[:2] for each in Translation.of(changes).operations(known, lambda _: {}, set())]
 
 
 def test_a_renamed_directory_costs_no_copy() -> None:
-    assert _operations(Change(ChangeKind.RENAME, "a", "b")) == [(Step.OUT, "a"), (Step.MOVE, "b")]
+    assert _operations(TreeChange(ChangeKind.RENAME, "a", "b")) == [(MirrorStep.OUT, "a"), (MirrorStep.MOVE, "b")]
 
 
 def test_a_swap_goes_out_before_it_comes_in() -> None:
-    swap = (Change(ChangeKind.RENAME, "a", "b"), Change(ChangeKind.RENAME, "b", "a"))
-    assert [step for step, _ in _operations(*swap)] == [Step.OUT, Step.OUT, Step.MOVE, Step.MOVE]
+    swap = (TreeChange(ChangeKind.RENAME, "a", "b"), TreeChange(ChangeKind.RENAME, "b", "a"))
+    assert [step for step, _ in _operations(*swap)] == [MirrorStep.OUT, MirrorStep.OUT, MirrorStep.MOVE, MirrorStep.MOVE]
 
 
 def test_a_new_name_in_a_renamed_directory_is_that_of_the_new_directory() -> None:
-    changes = (Change(ChangeKind.RENAME, "d", "e"), Change(ChangeKind.CREATE, "d/new"))
+    changes = (TreeChange(ChangeKind.RENAME, "d", "e"), TreeChange(ChangeKind.CREATE, "d/new"))
     known = {"e/new": TreeFile(FileKind.FILE, 1, _THEN)}
     operations = Translation.of(changes).operations(known, lambda _: {}, set())
-    assert [(each.step, each.path) for each in operations][-1] == (Step.PLACE, "e/new")
+    assert [(each.step, each.path) for each in operations][-1] == (MirrorStep.PLACE, "e/new")
 
 
 @pytest.mark.parametrize("kind", [ChangeKind.CREATE, ChangeKind.DELETE, ChangeKind.MODIFY])
 def test_names_of_feedctls_own_are_not_data(kind: ChangeKind) -> None:
-    assert Translation.of([Change(kind, ".feedctl-copy-1/x")]) == Translation()
+    assert Translation.of([TreeChange(kind, ".feedctl-copy-1/x")]) == Translation()
 
 
 def test_what_comes_out_of_a_directory_of_feedctls_own_is_new() -> None:
     renames = [(".feedctl-copy-1", "x"), ("y", ".feedctl-z")]
-    found = Translation.of(Change(ChangeKind.RENAME, *each) for each in renames)
+    found = Translation.of(TreeChange(ChangeKind.RENAME, *each) for each in renames)
     assert (found.created, found.deleted, dict(found.renamed)) == (("x",), ("y",), {})
 
 
 def test_a_change_that_no_operation_makes_is_unexplained() -> None:
-    operations = (Operation(Step.OUT, "a"), Operation(Step.PLACE, "b"))
-    found = [Change(ChangeKind.DELETE, "a"), Change(ChangeKind.CREATE, "b"), Change(ChangeKind.CREATE, "theirs")]
+    operations = (Operation(MirrorStep.OUT, "a"), Operation(MirrorStep.PLACE, "b"))
+    found = [TreeChange(ChangeKind.DELETE, "a"), TreeChange(ChangeKind.CREATE, "b"), TreeChange(ChangeKind.CREATE, "theirs")]
     assert unexplained(found, operations) == ["theirs"]

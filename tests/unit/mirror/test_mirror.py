@@ -12,9 +12,9 @@ from tests.unit.mirror.random_changes import Draw, change, draws
 from tests.unit.mirror.site import FULL, RULES, SOURCE, TARGET, Site, killed_at
 from toolkit.errors import StopRequested
 from toolkit.mirror.apply import removable
-from toolkit.mirror.changes import Step
+from toolkit.mirror.changes import MirrorStep
 from toolkit.mirror.model import KeptSnapshots, MirrorTargetChanged, MirrorWork
-from toolkit.storage.snapshots import Snapshot
+from toolkit.storage.snapshots import DirectorySnapshot
 from toolkit.transfer.trees import below
 
 _THEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -115,7 +115,7 @@ def test_a_dry_run_plans_against_the_present_source_and_makes_nothing() -> None:
     _change(site)
     planner = site.planner
     plan = planner.plan(planner.state(site.name(1)), live=True)
-    assert plan.count(Step.MOVE) == 4
+    assert plan.count(MirrorStep.MOVE) == 4
     assert plan.deletes == 1
     assert plan.bytes == len(b"a/fmore") + len(b"fresh")
     assert len(site.names()[0]) == 1
@@ -198,9 +198,9 @@ def test_a_snapshot_goes_if_it_is_old_and_beyond_the_newest_and_not_the_common_o
     number: int, days: int, gone: list[int]
 ) -> None:
     names = [RULES.snapshot(f"2026-03-0{day + 1}T00:00Z") for day in range(4)]
-    own = [Snapshot(name, day + 1, _THEN + timedelta(days=day)) for day, name in enumerate(names)]
-    foreign = [Snapshot("nightly", 0, _THEN), Snapshot("feedctl.sales2.2026-03-01T0000Z", 0, _THEN)]
-    unfinished = [Snapshot(f"{own[0].name}.arranged", 1, _THEN)]
+    own = [DirectorySnapshot(name, day + 1, _THEN + timedelta(days=day)) for day, name in enumerate(names)]
+    foreign = [DirectorySnapshot("nightly", 0, _THEN), DirectorySnapshot("feedctl.sales2.2026-03-01T0000Z", 0, _THEN)]
+    unfinished = [DirectorySnapshot(f"{own[0].name}.arranged", 1, _THEN)]
     kept = KeptSnapshots(older_than=_THEN + timedelta(days=3 - days, hours=1), number=number)
     found = removable([*foreign, *unfinished, *own], RULES, kept, [own[2].name])
     assert found == [own[day].name for day in gone]

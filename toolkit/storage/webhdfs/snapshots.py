@@ -13,7 +13,7 @@ from toolkit.storage.base import moment
 from toolkit.storage.errors import ReadOnlyStorage
 from toolkit.storage.hadoop_conf import hadoop_settings
 from toolkit.storage.local.file_system import no_check
-from toolkit.storage.snapshots import Change, ChangeKind, Snapshot, SnapshotStore
+from toolkit.storage.snapshots import TreeChange, ChangeKind, DirectorySnapshot, SnapshotStore
 from toolkit.storage.webhdfs.endpoints import name_node_urls, session_of
 from toolkit.storage.webhdfs.requests import NameNodes
 from toolkit.storage.webhdfs.values import listed, member, number, text, understood
@@ -67,12 +67,12 @@ class WebHdfsSnapshots(SnapshotStore):
             return sorted(f"{above.removesuffix('/')}/{name}" for above, name in names)
 
     @override
-    def list(self, directory: CanonicalPath) -> Sequence[Snapshot]:
+    def list(self, directory: CanonicalPath) -> Sequence[DirectorySnapshot]:
         """Return the snapshots; the time of a snapshot's root is that of its making."""
         answer = self.name_nodes.long_answer(directory, "GETSNAPSHOTLIST")
         with understood(directory):
             found = [
-                Snapshot(
+                DirectorySnapshot(
                     text(member(each, "dirStatus"), "pathSuffix"),
                     number(each, "snapshotID"),
                     moment(number(member(each, "dirStatus"), "modificationTime") / 1000),
@@ -91,7 +91,7 @@ class WebHdfsSnapshots(SnapshotStore):
         self._effect("DELETE", directory, "DELETESNAPSHOT", snapshotname=name)
 
     @override
-    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[Change]:
+    def diff(self, directory: CanonicalPath, older: str, newer: str = "") -> Iterator[TreeChange]:
         """Ask page by page, for the whole where a NameNode gives the same page again and again.
 
         Hadoop 3.4 counts from the wrong list when a page ends between the deleted names of a directory: names come
@@ -104,18 +104,18 @@ class WebHdfsSnapshots(SnapshotStore):
             )
             with understood(directory):
                 for each in listed(member(answer, "SnapshotDiffReport"), "diffList"):
-                    yield Change(ChangeKind(text(each, "type").lower()), _path(each), _target(each))
+                    yield TreeChange(ChangeKind(text(each, "type").lower()), _path(each), _target(each))
             return
         with understood(directory):
             modified, created, deleted = ([each for page in pages for each in listed(page, name)] for name in _LISTS)
             renamed = {number(each, "fileId") for each in deleted if _target(each)}
-            changes = dict.fromkeys(Change(ChangeKind.MODIFY, _path(each)) for each in modified)
+            changes = dict.fromkeys(TreeChange(ChangeKind.MODIFY, _path(each)) for each in modified)
             for each in created:
                 if number(each, "fileId") not in renamed:
-                    changes[Change(ChangeKind.CREATE, _path(each))] = None
+                    changes[TreeChange(ChangeKind.CREATE, _path(each))] = None
             for each in deleted:
                 kind = ChangeKind.RENAME if _target(each) else ChangeKind.DELETE
-                changes[Change(kind, _path(each), _target(each))] = None
+                changes[TreeChange(kind, _path(each), _target(each))] = None
         yield from changes
 
     def _pages(self, directory: CanonicalPath, older: str, newer: str) -> Sequence[object] | None:
