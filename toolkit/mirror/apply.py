@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.publication import FILES_AT_ONCE, remove
 from toolkit.availability import is_there
-from toolkit.mirror.changes import Operation, MirrorStep, unexplained
+from toolkit.mirror.changes import MirrorStep, Operation, unexplained
 from toolkit.mirror.model import (
     ARRANGED,
     BEFORE,
@@ -131,7 +131,8 @@ class MirrorRun:
         self._in_levels(self._bring_in, [each for each in plan.operations if each.step in arriving])
         source = self.planner.source.at(state.snapshot)
         self._in_levels(
-            lambda each: self._keep(below(source, each.path), below(target.root, each.path)), steps[MirrorStep.ATTRIBUTES]
+            lambda each: self._keep(below(source, each.path), below(target.root, each.path)),
+            steps[MirrorStep.ATTRIBUTES],
         )
         strange = unexplained(target.snapshots.diff(target.root, state.base), plan.operations)
         if strange:

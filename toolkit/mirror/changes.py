@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from toolkit.storage import OWN_PREFIX, FileKind
-from toolkit.storage.snapshots import TreeChange, ChangeKind
+from toolkit.storage.snapshots import ChangeKind, TreeChange
 from toolkit.transfer.trees import Tree, TreeFile
 
 
@@ -132,7 +132,9 @@ class Translation:
                 if _above(path):  # an append does not change the directory, and the renames do
                     attributes[_above(path)] = TreeFile(FileKind.DIRECTORY)
         arriving = [
-            Operation(MirrorStep.MOVE, target, origin) for origin, target in self.renamed.items() if target not in replaced
+            Operation(MirrorStep.MOVE, target, origin)
+            for origin, target in self.renamed.items()
+            if target not in replaced
         ]
         for path, entry in new.items():
             is_directory = entry.kind is FileKind.DIRECTORY
@@ -140,7 +142,9 @@ class Translation:
             arriving.append(Operation(step, path, replaced.get(path, ""), entry))
             if is_directory:
                 attributes[path] = entry
-        copies = [Operation(MirrorStep.COPY, path, entry=each) for path, each in new.items() if each.kind is FileKind.FILE]
+        copies = [
+            Operation(MirrorStep.COPY, path, entry=each) for path, each in new.items() if each.kind is FileKind.FILE
+        ]
         return (
             *sorted(copies, key=lambda each: each.path),
             *(Operation(MirrorStep.OUT, path) for path in sorted(out, key=lambda each: (-_depth(each), each))),

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Failed
-from toolkit.mirror.changes import Operation, MirrorStep
+from toolkit.mirror.changes import MirrorStep, Operation
 from toolkit.storage import OWN_PREFIX, StorageError
 
 if TYPE_CHECKING:

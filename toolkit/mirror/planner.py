@@ -85,7 +85,7 @@ class MirrorPlanner:
             needed = {begun.snapshot} if begun.is_full else {begun.snapshot, begun.base}
             if needed <= {each.name for each in source}:
                 return begun
-        return self._beginning(wanted, self.rules.own(source), self.rules.own(target), names)
+        return self._clean(wanted, self.rules.own(source), self.rules.own(target), names)
 
     def _finishing(self, arranged: str) -> MirrorState:
         snapshot = arranged.removesuffix(ARRANGED)
@@ -94,7 +94,7 @@ class MirrorPlanner:
             return _refused(snapshot, "target_changed", self._changed_message(arranged, changed))
         return MirrorState(snapshot=snapshot, base=arranged, work=MirrorWork.FINISH)
 
-    def _beginning(
+    def _clean(
         self, wanted: str, source: Sequence[DirectorySnapshot], target: Sequence[DirectorySnapshot], names: set[str]
     ) -> MirrorState:
         """Return the state of a target that no stopped run has left in the middle, from the mirror's own snapshots."""

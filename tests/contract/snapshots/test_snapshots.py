@@ -21,7 +21,7 @@ from toolkit.storage import (
     StorageSpec,
     open_file_system,
 )
-from toolkit.storage.snapshots import TreeChange, ChangeKind, SnapshotStore
+from toolkit.storage.snapshots import ChangeKind, SnapshotStore, TreeChange
 from toolkit.storage.webhdfs.snapshots import open_snapshots
 from toolkit.transfer.trees import below
 

@@ -28,7 +28,7 @@ from toolkit.storage import (
     StorageFailure,
     WrongKind,
 )
-from toolkit.storage.snapshots import TreeChange, ChangeKind, DirectorySnapshot, SnapshotStore
+from toolkit.storage.snapshots import ChangeKind, DirectorySnapshot, SnapshotStore, TreeChange
 
 SNAPSHOTS = ".snapshot"
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -320,4 +320,8 @@ def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[TreeC
             if now.get(name) != number:
                 at = f"{path}/{name}" if path else name
                 is_kept = number in known
-                yield TreeChange(ChangeKind.RENAME, at, later[number][0]) if is_kept else TreeChange(ChangeKind.DELETE, at)
+                yield (
+                    TreeChange(ChangeKind.RENAME, at, later[number][0])
+                    if is_kept
+                    else TreeChange(ChangeKind.DELETE, at)
+                )

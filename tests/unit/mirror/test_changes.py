@@ -10,9 +10,9 @@ from hypothesis import given
 from tests.unit.mirror.memory_hdfs import MemoryHdfs, MemorySnapshots
 from tests.unit.mirror.random_changes import Draw, change, draws
 from toolkit.el import CanonicalPath
-from toolkit.mirror.changes import Operation, MirrorStep, Translation, compared, unexplained
+from toolkit.mirror.changes import MirrorStep, Operation, Translation, compared, unexplained
 from toolkit.storage import FileKind
-from toolkit.storage.snapshots import TreeChange, ChangeKind
+from toolkit.storage.snapshots import ChangeKind, TreeChange
 from toolkit.transfer.trees import TreeFile, below
 
 ROOT = CanonicalPath("hdfs", "nn", "/data")
@@ -123,7 +123,12 @@ def test_a_renamed_directory_costs_no_copy() -> None:
 
 def test_a_swap_goes_out_before_it_comes_in() -> None:
     swap = (TreeChange(ChangeKind.RENAME, "a", "b"), TreeChange(ChangeKind.RENAME, "b", "a"))
-    assert [step for step, _ in _operations(*swap)] == [MirrorStep.OUT, MirrorStep.OUT, MirrorStep.MOVE, MirrorStep.MOVE]
+    assert [step for step, _ in _operations(*swap)] == [
+        MirrorStep.OUT,
+        MirrorStep.OUT,
+        MirrorStep.MOVE,
+        MirrorStep.MOVE,
+    ]
 
 
 def test_a_new_name_in_a_renamed_directory_is_that_of_the_new_directory() -> None:
@@ -146,5 +151,9 @@ def test_what_comes_out_of_a_directory_of_feedctls_own_is_new() -> None:
 
 def test_a_change_that_no_operation_makes_is_unexplained() -> None:
     operations = (Operation(MirrorStep.OUT, "a"), Operation(MirrorStep.PLACE, "b"))
-    found = [TreeChange(ChangeKind.DELETE, "a"), TreeChange(ChangeKind.CREATE, "b"), TreeChange(ChangeKind.CREATE, "theirs")]
+    found = [
+        TreeChange(ChangeKind.DELETE, "a"),
+        TreeChange(ChangeKind.CREATE, "b"),
+        TreeChange(ChangeKind.CREATE, "theirs"),
+    ]
     assert unexplained(found, operations) == ["theirs"]

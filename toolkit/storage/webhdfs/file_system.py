@@ -58,10 +58,15 @@ def opened(spec: StorageSpec, before_effect: Callable[[], None]) -> WebHdfsFileS
     Raises:
         InvalidInput: the settings cannot be used, or Kerberos is asked for and not installed.
     """
+    return WebHdfsFileSystem(name_nodes(spec), before_effect)
+
+
+def name_nodes(spec: StorageSpec) -> NameNodes:
+    """Return the client of the NameNodes of a spec; raises what `opened` does."""
     variables = process_variables()
     settings = hadoop_settings(spec, variables)
     urls = name_node_urls(spec.scheme, spec.authority, settings)
-    return WebHdfsFileSystem(NameNodes(urls, session_of(spec, urls, settings, variables)), before_effect)
+    return NameNodes(urls, session_of(spec, urls, settings, variables))
 
 
 class WebHdfsFileSystem(BasicFileSystem, Bindable):

@@ -11,17 +11,15 @@ from typing_extensions import override
 from toolkit.el import is_name
 from toolkit.storage.base import moment
 from toolkit.storage.errors import ReadOnlyStorage
-from toolkit.storage.hadoop_conf import hadoop_settings
 from toolkit.storage.local.file_system import no_check
-from toolkit.storage.snapshots import TreeChange, ChangeKind, DirectorySnapshot, SnapshotStore
-from toolkit.storage.webhdfs.endpoints import name_node_urls, session_of
-from toolkit.storage.webhdfs.requests import NameNodes
+from toolkit.storage.snapshots import ChangeKind, DirectorySnapshot, SnapshotStore, TreeChange
+from toolkit.storage.webhdfs.file_system import name_nodes
 from toolkit.storage.webhdfs.values import listed, member, number, text, understood
-from toolkit.variables import process_variables
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.storage.port import StorageSpec
+    from toolkit.storage.webhdfs.requests import NameNodes
 
 _FIRST_PAGE = ("", "-1")
 _LISTS = ("modifyList", "createList", "deleteList")
@@ -34,11 +32,7 @@ def open_snapshots(
 
     Raises InvalidInput when the settings cannot be used.
     """
-    variables = process_variables()
-    settings = hadoop_settings(spec, variables)
-    urls = name_node_urls(spec.scheme, spec.authority, settings)
-    name_nodes = NameNodes(urls, session_of(spec, urls, settings, variables))
-    return WebHdfsSnapshots(name_nodes=name_nodes, before_effect=before_effect, read_only=read_only)
+    return WebHdfsSnapshots(name_nodes=name_nodes(spec), before_effect=before_effect, read_only=read_only)
 
 
 @dataclass(frozen=True, kw_only=True)
