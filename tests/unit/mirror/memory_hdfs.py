@@ -267,7 +267,6 @@ class MemorySnapshots(SnapshotStore):
         self.hdfs.before_effect(f"create {name}")
         now = self.hdfs.now()
         node = self.hdfs.find(directory)
-        node.modified = now
         taken[name] = _Taken(deepcopy(node), next(self.hdfs.numbers), now)
         self.hdfs.after_effect("create")
 
