@@ -26,6 +26,7 @@ from toolkit.el.zones import ZONE_DATA
 from toolkit.entities.loader import load, load_known
 from toolkit.entities.repository import Repository
 from toolkit.entities.source_files import entity_kind
+from toolkit.entities.vocabulary import Kind
 
 NO_CACHE_VARIABLE = "FEEDCTL_NO_CACHE"
 """Environment variable that has every command load the config repo anew."""
@@ -94,7 +95,9 @@ class EntityCache:
         entries = {entry.file: entry for entry in repository.entries.values()}
         # An alias is written out wherever it stands: some kilobytes of YAML can be a gigabyte of JSON.
         documents = [
-            b"" if any(b"&" in layer.data for layer in entries[file].layers) else _json(entries[file].document)
+            b""
+            if entity_kind(file) is Kind.MIRROR or any(b"&" in layer.data for layer in entries[file].layers)
+            else _json(entries[file].document)
             for file in files
         ]
         content = b"\n".join([_json([len(each) for each in documents]), b"".join(documents)])

@@ -1,7 +1,7 @@
 """Loads the entities: defaults, the file, the environment's overlay; merged, checked, made into models."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -62,7 +62,6 @@ def load_entries(
             entry, found = _load(file, kind, sources)
             entries.append(entry)
             problems.extend(found)
-    problems.extend(_duplicates(entries))
     return tuple(entries), tuple(problems)
 
 
@@ -114,14 +113,26 @@ def _load(file: str, kind: Kind, sources: _Sources) -> tuple[EntityEntry, list[C
     name = entity_name(file)
     layers = _layers(file, name, kind, sources)
     document = merge_layers(layers)
-    findings = [*schema_findings(SchemaName(kind), Form.MERGED, document), *_name_findings(document, file)]
+    wrong_name = _name_findings(document, file)
+    return load_entry(file, name, kind, partial(_layers, file, name, kind, sources), document, wrong_name)
+
+
+def load_entry(
+    file: str,
+    name: str,
+    kind: Kind,
+    read_layers: Callable[[], tuple[Layer, ...]],
+    document: Document,
+    further: Iterable[Violation] = (),
+) -> tuple[EntityEntry, list[ConfigProblem]]:
+    """Return a merged document as an entry, and what is wrong with it and besides."""
+    findings = [*schema_findings(SchemaName(kind), Form.MERGED, document), *further]
     entity = None if findings else structure_entity(kind, document)
     if entity is not None:
         findings.extend(own_findings(entity))
-    read_layers = partial(_layers, file, name, kind, sources)
     usable = None if findings else entity
     entry = EntityEntry(file=file, name=name, kind=kind, read_layers=read_layers, document=document, entity=usable)
-    return entry, [placed(finding, layers, document) for finding in findings]
+    return entry, [placed(finding, read_layers(), document) for finding in findings]
 
 
 def _layers(file: str, name: str, kind: Kind, sources: _Sources) -> tuple[Layer, ...]:
@@ -148,12 +159,12 @@ def _name_findings(document: Document, file: str) -> Iterator[Violation]:
         )
 
 
-def _duplicates(entries: list[EntityEntry]) -> Iterator[ConfigProblem]:
-    """Names are global: over all kinds and folders."""
+def duplicates(entries: Iterable[EntityEntry]) -> Iterator[ConfigProblem]:
+    """Yield names that are taken: they are global, over all kinds and folders; a mirror may have an entity of its."""
     first: dict[str, EntityEntry] = {}
     for entry in entries:
         other = first.setdefault(entry.name, entry)
-        if other is not entry:
+        if other.file != entry.file:
             finding = Violation(
                 pointer=("name",),
                 rule="duplicate-name",

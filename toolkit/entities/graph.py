@@ -65,6 +65,8 @@ def references(entity: Entity) -> Iterator[str]:
         yield from (cluster.name for cluster in entity.clusters)
         yield from (each.feed for each in entity.inputs.values())
         yield from (each.feed for each in entity.outputs.values())
+        for mirrored in entity.workflow.mirror.given().values() if entity.workflow.mirror else ():
+            yield from (mirrored.source_cluster, mirrored.target_cluster)
 
 
 def archives_of(feed: Feed) -> Iterator[str]:

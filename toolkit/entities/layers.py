@@ -27,6 +27,11 @@ class Layer:
     prefix: Pointer = ()
     has_null: bool = True
 
+    def place(self, pointer: Pointer) -> "ValueOrigin | None":
+        """Return the place of a value of the layer's document, None: it is not in the file."""
+        located = locate(self.data, self.prefix + pointer)
+        return None if located is None else ValueOrigin(file=self.file, located=located)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValueOrigin:
@@ -56,9 +61,9 @@ def origin(layers: Sequence[Layer], merged: Document, pointer: Pointer) -> Value
     for length in range(len(pointer), -1, -1):
         for layer in reversed(layers):
             inner = _translate(layer.document, merged, pointer[:length])
-            located = None if inner is None else locate(layer.data, layer.prefix + inner)
-            if located is not None:
-                return ValueOrigin(file=layer.file, located=located)
+            found = None if inner is None else layer.place(inner)
+            if found is not None:
+                return found
     return None
 
 

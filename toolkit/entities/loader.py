@@ -8,8 +8,10 @@ from toolkit.entities.calendars import known_calendars, load_calendars
 from toolkit.entities.checks import Context, cross_findings, reference_findings
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
-from toolkit.entities.entity_loading import EntityEntry, known_entries, load_entries
+from toolkit.entities.entity_loading import EntityEntry, duplicates, known_entries, load_entries
 from toolkit.entities.feed import Feed
+from toolkit.entities.mirror_expansion import expand
+from toolkit.entities.mirror_types import MirrorType, load_types
 from toolkit.entities.overlay_checks import environment_problems, hold_problems
 from toolkit.entities.parsing import OnDemand, ParsedFiles, parse_files, parse_on_demand
 from toolkit.entities.problems import ConfigError, ConfigProblem
@@ -26,6 +28,7 @@ from toolkit.entities.source_files import (
     misnamed_files,
     settings_files,
     suite_name,
+    template_name,
 )
 from toolkit.entities.structure import Entity
 from toolkit.entities.suites import known_suites, load_suites
@@ -70,17 +73,23 @@ def load_all(
     settings = load_settings(parsed, snapshot.files, environment)
     chosen = settings.environment
     overlay = None if chosen is None else settings.layers[chosen.name]
-    entries, problems = load_entries(parsed, chosen, overlay)
+    written, problems = load_entries(parsed, chosen, overlay)
+    types, type_problems = load_types(parsed)
+    expanded, expansion_problems = _expanded(written, types, parsed)
+    entries = [*(each for each in written if each.kind is not Kind.MIRROR), *expanded]
     holds, hold_file_problems = load_holds(parsed)
     suites, suite_problems = load_suites(parsed)
     calendars, calendar_problems = load_calendars(parsed)
-    context = _context(entries, snapshot.files, settings.settings)
+    context = _context(entries, expanded, snapshot.files, settings.settings)
     checked, cross_problems = _cross_checked(entries, context)
     usable = [entry.entity for entry in checked if entry.entity is not None]
     found = {
         *_file_problems(snapshot, parsed),
         *settings.problems,
         *problems,
+        *type_problems,
+        *expansion_problems,
+        *duplicates([*written, *expanded]),
         *hold_file_problems,
         *suite_problems,
         *calendar_problems,
@@ -98,10 +107,21 @@ def load_all(
         environments=settings.environments,
         holds=holds,
         entries={entry.name: entry for entry in reversed(checked)},
+        mirrors={entry.name: entry for entry in reversed(written) if entry.kind is Kind.MIRROR},
+        mirror_types=types,
         suites=suites,
         calendars=calendars,
     )
     return repository, tuple(sorted(found))
+
+
+def _expanded(
+    written: Iterable[EntityEntry], types: Mapping[str, MirrorType], parsed: ParsedFiles
+) -> tuple[list[EntityEntry], list[ConfigProblem]]:
+    """Return the entities that mirrors stand for, and what is wrong with them."""
+    files = frozenset(name for name in map(template_name, parsed.documents) if name is not None)
+    both = [expand(each, types, files) for each in written if each.kind is Kind.MIRROR]
+    return [entry for entries, _ in both for entry in entries], [each for _, found in both for each in found]
 
 
 def _file_problems(snapshot: ConfigFiles, parsed: ParsedFiles) -> Iterator[ConfigProblem]:
@@ -125,25 +145,39 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
     settings = load_settings(parse_files(settings_files(snapshot.files)), snapshot.files, environment)
     chosen = settings.environment
     overlay = None if chosen is None else settings.layers[chosen.name]
-    entries, read_document = known_entries(parsed, chosen, overlay, documents)
+    written, read_written = known_entries(parsed, chosen, overlay, documents)
+    mirrors = {entity_name(file): written[entity_name(file)] for file in documents if entity_kind(file) is Kind.MIRROR}
+    types = load_types(parse_files(_templates(snapshot.files)))[0]
+    expanded = {each.name: each for each in _expanded(mirrors.values(), types, parsed)[0]}
+    names = dict.fromkeys([*(name for name in written if name not in mirrors), *expanded])
+    entries = OnDemand(names, lambda name: expanded[name] if name in expanded else written[name])
     return Repository(
-        clusters=_known(entries, documents, Cluster),
-        feeds=_known(entries, documents, Feed),
-        processes=_known(entries, documents, Process),
-        datasources=_known(entries, documents, Datasource),
+        clusters=_known(entries, expanded, documents, Cluster),
+        feeds=_known(entries, expanded, documents, Feed),
+        processes=_known(entries, expanded, documents, Process),
+        datasources=_known(entries, expanded, documents, Datasource),
         settings=settings.settings,
         environment=chosen,
         environments=settings.environments,
         holds=load_holds(parsed)[0],
         entries=entries,
+        mirrors=mirrors,
+        mirror_types=types,
         suites=known_suites(parsed),
         calendars=known_calendars(parsed),
-        read_document=read_document,
+        read_document=lambda name: expanded[name].document if name in expanded else read_written(name),
     )
 
 
-def _known(entries: Mapping[str, EntityEntry], files: Iterable[str], model: type[T]) -> Mapping[str, T]:
+def _templates(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {file: data for file, data in files.items() if template_name(file) is not None}
+
+
+def _known(
+    entries: Mapping[str, EntityEntry], expanded: Mapping[str, EntityEntry], files: Iterable[str], model: type[T]
+) -> Mapping[str, T]:
     names = [entity_name(file) for file in files if entity_kind(file) is model.KIND]
+    names += [name for name, entry in expanded.items() if entry.kind is model.KIND]
     return OnDemand(names, lambda name: cast("T", entries[name].entity))
 
 
@@ -151,12 +185,19 @@ def _of(entities: Iterable[Entity], model: type[T]) -> dict[str, T]:
     return {entity.name: entity for entity in entities if isinstance(entity, model)}
 
 
-def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], settings: RepoSettings) -> Context:
+def _context(
+    entries: Iterable[EntityEntry],
+    expanded: Iterable[EntityEntry],
+    files: Mapping[str, bytes],
+    settings: RepoSettings,
+) -> Context:
     names: dict[Kind, set[str]] = {kind: set() for kind in Kind}
     for file in files:
         kind = entity_kind(file)
         if kind is not None:
             names[kind].add(entity_name(file))
+    for each in expanded:
+        names[each.kind].add(each.name)
     entities = [entry.entity for entry in entries if entry.entity is not None]
     suites = {name for name in map(suite_name, files) if name is not None}
     feeds, processes = _of(entities, Feed), _of(entities, Process)
@@ -171,6 +212,7 @@ def _context(entries: Iterable[EntityEntry], files: Mapping[str, bytes], setting
         datasets=trigger_names.datasets,
         calendars={name for name in map(calendar_name, files) if name is not None},
         channels={each.name for each in settings.monitoring.channels},
+        expanded={each.name for each in expanded},
     )
 
 

@@ -27,6 +27,9 @@ WITHOUT_ACTION: Mapping[StrEnum, str] = {
 }
 """The words of closed sets that no action does yet, with what to write now; no message suggests them."""
 
+MIRRORS_WITHOUT_ACTION = frozenset({"hdfs", "hdfs_snapshot", "hive"})
+"""Types of mirrors that no action does yet."""
+
 COPY_PROPERTIES = (
     "ignoreErrors",
     "preserveBlockSize",
@@ -183,6 +186,14 @@ def _retention(
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
+    for name in MIRRORS_WITHOUT_ACTION.intersection(workflow.mirror.given() if workflow.mirror else ()):
+        yield NotImplementedValue(
+            area=Area.PROCESS,
+            pointer=("workflow", "mirror", name),
+            value=f"a mirror of type {name}",
+            instead="suspend it, or remove its file; a feed with a target cluster is replicated now",
+            on_key=True,
+        )
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]
     for pointer, engine in engines:

@@ -62,13 +62,15 @@ def environment_problems(
 
 def _overlaid(environment: Environment, context: Context) -> Iterator[tuple[str, Kind]]:
     for kind in Kind:
-        yield from ((name, kind) for name in environment.entities if name in context.names[kind])
+        names = context.names[kind] if kind is Kind.MIRROR else set(context.names[kind]).difference(context.expanded)
+        yield from ((name, kind) for name in environment.entities if name in names)
 
 
 def _environment_findings(environment: Environment, context: Context) -> Iterator[Violation]:
     for index, cluster in enumerate(environment.clusters):
         yield from context.reference(Kind.CLUSTER, cluster, ("clusters", index))
-    known = {name for names in context.names.values() for name in names}
+    expanded = set(context.expanded).difference(context.names[Kind.MIRROR])
+    known = {name for names in context.names.values() for name in names if name not in expanded}
     for entity in environment.entities:
         if entity not in known:
             yield Violation(

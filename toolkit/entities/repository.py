@@ -17,6 +17,7 @@ from toolkit.entities.graph import EntityGraph
 from toolkit.entities.holds import Hold
 from toolkit.entities.layers import ValueOrigin, origin, origins
 from toolkit.entities.lookup import PathOwner, owners
+from toolkit.entities.mirror_types import MirrorType
 from toolkit.entities.pointers import value_at
 from toolkit.entities.process import Process
 from toolkit.entities.quality import Suite
@@ -26,7 +27,7 @@ from toolkit.entities.trigger import Dataset
 from toolkit.entities.vocabulary import Kind
 from toolkit.entities.yaml_location import Pointer
 
-M = TypeVar("M", Cluster, Feed, Process, Datasource)
+N = TypeVar("N")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +65,8 @@ class Repository:
         environment: the one that was asked for, or the repo's default; None: no environment.
         environments: all environments by name.
         holds: of holds.yaml.
+        mirrors: as they are written, by name; the entities that they stand for are among the others.
+        mirror_types: the usable ones, by name.
         suites: of expectations, by name.
         calendars: of deadlines, by name.
         read_document: reads the merged document of a name without its entity; None: all entities are made already.
@@ -78,6 +81,8 @@ class Repository:
     environments: Mapping[str, Environment]
     holds: tuple[Hold, ...]
     entries: Mapping[str, EntityEntry] = field(repr=False)
+    mirrors: Mapping[str, EntityEntry] = field(default_factory=dict, repr=False)
+    mirror_types: Mapping[str, MirrorType] = field(default_factory=dict, repr=False)
     suites: Mapping[str, Suite] = field(default_factory=dict, repr=False)
     calendars: Mapping[str, Calendar] = field(default_factory=dict, repr=False)
     read_document: Callable[[str], Document] | None = field(default=None, repr=False)
@@ -142,8 +147,19 @@ class Repository:
                 yield entry.entity
 
     def select(self, selection: Selection) -> tuple[Entity, ...]:
-        """The entities that a selection takes, sorted by name."""
-        return tuple(each for each in self.entities() if selection.takes(each))
+        """The entities that a selection takes, sorted by name; mirrors only if it is of this kind."""
+        mirrors = (entry.entity for _, entry in sorted(self.mirrors.items()) if entry.entity is not None)
+        entities = mirrors if selection.kind is Kind.MIRROR else self.entities()
+        return tuple(each for each in entities if selection.takes(each))
+
+    def expanded(self, mirror: str) -> tuple[EntityEntry, ...]:
+        """Return the entities that a mirror stands for, in the order of its type.
+
+        Raises:
+            UnknownName: no mirror has that name.
+        """
+        file = _named(self.mirrors, Kind.MIRROR, mirror).file
+        return tuple(each for each in self.entries.values() if each.file == file)
 
     def merged(self, name: str) -> Document:
         """An entity's merged document.
@@ -195,7 +211,7 @@ class Repository:
         Raises:
             UnknownName: no entity has that name.
         """
-        return self._entry(name).file
+        return self.mirrors[name].file if name in self.mirrors else self._entry(name).file
 
     def holds_on(self, feed: str, cluster: str) -> tuple[Hold, ...]:
         """The holds on a feed's instances on a cluster."""
@@ -221,7 +237,7 @@ class Repository:
         return self.entries[name]
 
 
-def _named(entities: Mapping[str, M], kind: Kind, name: str) -> M:
+def _named(entities: Mapping[str, N], kind: Kind, name: str) -> N:
     if name not in entities:
         raise UnknownName(what=kind, name=name, known=entities)
     return entities[name]

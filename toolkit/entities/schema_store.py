@@ -36,6 +36,10 @@ class SchemaName(StrEnum):
     """A file under expectations/."""
     CALENDAR = "calendar"
     """A file under calendars/."""
+    MIRROR = "mirror"
+    """A file under mirrors/."""
+    TEMPLATE = "template"
+    """A file under templates/."""
 
 
 class Form(StrEnum):

@@ -13,6 +13,7 @@ DEFAULTS_NAME = "defaults.yaml"
 ENVIRONMENTS_FOLDER = "environments"
 SUITES_FOLDER = "expectations"
 CALENDARS_FOLDER = "calendars"
+TEMPLATES_FOLDER = "templates"
 SUFFIX = ".yaml"
 JSON_SUFFIX = ".json"
 """Ending of suites that Great Expectations wrote, and of nothing else."""
@@ -27,13 +28,14 @@ _ROOT_FILE_OF_STEM = {
     "default": DEFAULTS_NAME,
     "defaults": DEFAULTS_NAME,
 }
-_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER, SUITES_FOLDER, CALENDARS_FOLDER})
+_PLACES = frozenset({*_KIND_OF_FOLDER, ENVIRONMENTS_FOLDER, SUITES_FOLDER, CALENDARS_FOLDER, TEMPLATES_FOLDER})
 _PLACE_OF_FOLDER = {
     **{place: f"{place}/" for place in _PLACES},
     **{str(kind): f"{kind.folder}/" for kind in Kind},
     "environment": f"{ENVIRONMENTS_FOLDER}/",
     "expectation": f"{SUITES_FOLDER}/",
     "calendar": f"{CALENDARS_FOLDER}/",
+    "template": f"{TEMPLATES_FOLDER}/",
     "hold": HOLDS_FILE,
     "holds": HOLDS_FILE,
 }
@@ -117,8 +119,17 @@ def suite_name(path: str) -> str | None:
 
 def calendar_name(path: str) -> str | None:
     """Return the name of the calendar in a file, or None for any other file."""
+    return _name_in(CALENDARS_FOLDER, path)
+
+
+def template_name(path: str) -> str | None:
+    """Return the name of the type of mirrors in a file, or None for any other file."""
+    return _name_in(TEMPLATES_FOLDER, path)
+
+
+def _name_in(wanted: str, path: str) -> str | None:
     folder, _, name = path.partition("/")
-    if folder != CALENDARS_FOLDER or "/" in name or not name.endswith(SUFFIX) or name == DEFAULTS_NAME:
+    if folder != wanted or "/" in name or not name.endswith(SUFFIX) or name == DEFAULTS_NAME:
         return None
     return name.removesuffix(SUFFIX)
 

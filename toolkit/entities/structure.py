@@ -16,20 +16,22 @@ from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.documents import Document
 from toolkit.entities.feed import Feed
+from toolkit.entities.mirror import Mirror
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Protection
 from toolkit.entities.trigger import Trigger, TriggerCondition, TriggerEntry
 from toolkit.entities.vocabulary import Kind, ProtectionName
 
-Entity = Cluster | Feed | Process | Datasource
-"""One of the four kinds."""
+Entity = Cluster | Feed | Process | Datasource | Mirror
+"""One of the kinds; a mirror is never among the entities of a `Repository`, which has what it stands for."""
 
 _MODELS: dict[Kind, type[Entity]] = {
     Kind.CLUSTER: Cluster,
     Kind.FEED: Feed,
     Kind.PROCESS: Process,
     Kind.DATASOURCE: Datasource,
+    Kind.MIRROR: Mirror,
 }
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from toolkit.entities.formats import FORMATS
 from toolkit.entities.nearest import did_you_mean, nearest, suggestion
 from toolkit.entities.not_implemented import WITHOUT_ACTION
 from toolkit.entities.pointers import path_text
-from toolkit.entities.schema_store import NESTING, Form, SchemaName, inlined, schema
+from toolkit.entities.schema_store import NESTING, Form, Schema, SchemaName, inlined, schema
 from toolkit.entities.value_hints import value_hint, without_unit
 from toolkit.entities.violation import Violation
 from toolkit.entities.yaml_location import Pointer
@@ -37,8 +37,17 @@ class _Violation(Protocol):
 
 def violations(name: SchemaName, form: Form, document: Document) -> Iterator[Violation]:
     """Everything in a document that its schema does not allow, each once; of very much the first."""
+    yield from _violations(_validator(name, form), document)
+
+
+def violations_of(own_schema: Schema, document: Document) -> Iterator[Violation]:
+    """Yield what a schema that is no file of ours does not allow."""
+    yield from _violations(Draft202012Validator(own_schema, format_checker=_format_checker()), document)
+
+
+def _violations(validator: Draft202012Validator, document: Document) -> Iterator[Violation]:
     seen: set[tuple[Pointer, str, str]] = set()
-    for error in _validator(name, form).iter_errors(document):
+    for error in validator.iter_errors(document):
         for finding in _findings(cast("_Violation", error), document):
             key = (finding.pointer, finding.rule, finding.message)
             if key in seen:

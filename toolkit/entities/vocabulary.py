@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The four kinds of entities."""
+    """The kinds of entities."""
 
     CLUSTER = "cluster"
     """A cluster: stores, services and settings."""
@@ -14,6 +14,8 @@ class Kind(StrEnum):
     """A workflow that turns feed instances into feed instances."""
     DATASOURCE = "datasource"
     """A database that feeds are imported from or exported to."""
+    MIRROR = "mirror"
+    """Data that is kept equal on another cluster; it stands for the entities of its type."""
 
     @property
     def folder(self) -> str:
@@ -26,6 +28,7 @@ _FOLDERS = {
     Kind.FEED: "feeds",
     Kind.PROCESS: "processes",
     Kind.DATASOURCE: "datasources",
+    Kind.MIRROR: "mirrors",
 }
 
 
@@ -152,6 +155,8 @@ class Engine(StrEnum):
     """A file of SQL statements, by Spark."""
     COMMAND = "command"
     """A command of the operating system."""
+    MIRROR = "mirror"
+    """The mirror action, for what `workflow.mirror` says."""
     OOZIE = "oozie"
     """Falcon's Oozie workflow."""
     PIG = "pig"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
 from toolkit.entities.datasource import Credential
+from toolkit.entities.mirror_work import MirrorWork
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy, SparkSessionUse
 
@@ -61,6 +62,7 @@ class Workflow:
         args: as those of a step, for a workflow without steps.
         secrets: environment variables of the steps, and where their values are found.
         lib: files and directories that the workflow needs.
+        mirror: what the engine `mirror` copies; it goes with that engine alone.
     """
 
     engine: Engine | None = None
@@ -71,6 +73,7 @@ class Workflow:
     secrets: Mapping[str, Credential] = field(default_factory=dict)
     lib: tuple[str, ...] = ()
     spark: SparkAttributes | None = None
+    mirror: MirrorWork | None = None
     steps: tuple[Step, ...] = ()
 
 

@@ -175,6 +175,8 @@ def steps_of(workflow: Workflow) -> tuple[Step, ...]:
     """
     if workflow.steps:
         return workflow.steps
+    if workflow.mirror is not None:
+        return (Step(name=ONLY_STEP, engine=Engine.MIRROR, path=""),)
     if workflow.engine is None or workflow.path is None:
         message = "a workflow has steps, or an engine with its path"
         raise ValueError(message)

@@ -38,6 +38,7 @@ _OWN_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     ),
     Kind.PROCESS: (*processes.OWN_CHECKS, *triggers.OWN_CHECKS, *monitoring.PROCESS_CHECKS),
     Kind.DATASOURCE: datasources.OWN_CHECKS,
+    Kind.MIRROR: (),
 }
 
 _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
@@ -52,6 +53,7 @@ _CROSS_CHECKS: dict[Kind, tuple[Callable[..., Iterator[Violation]], ...]] = {
     ),
     Kind.PROCESS: (*processes.CROSS_CHECKS, *triggers.CROSS_CHECKS, *ingest.PROCESS_CHECKS),
     Kind.DATASOURCE: (),
+    Kind.MIRROR: (),
 }
 
 

@@ -30,6 +30,7 @@ class Context:
         calendars: names of all calendars, also of those that have problems of their own.
         channels: names of `monitoring.channels`.
         datasets: canonical URIs of the datasets of `repo.yaml` and of all outlets.
+        expanded: names of entities that a mirror stands for: an environment lays its values over the mirror.
     """
 
     names: Mapping[Kind, Collection[str]]
@@ -41,6 +42,7 @@ class Context:
     datasets: Collection[str] = ()
     calendars: Collection[str] = ()
     channels: Collection[str] = ()
+    expanded: Collection[str] = ()
 
     def reference(self, kind: Kind, name: str, pointer: Pointer) -> Iterator[Violation]:
         """A finding when no entity of a kind has this name."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from toolkit.entities.checks.context import Context, duplicate_findings, validity_findings
 from toolkit.entities.checks.datasources import credential_findings
+from toolkit.entities.mirror_work import CopyWork, HiveMirror
 from toolkit.entities.nearest import suggestion
 from toolkit.entities.process import Process
 from toolkit.entities.violation import Violation
@@ -69,6 +70,47 @@ def check_workflow(process: Process) -> Iterator[Violation]:
         message = "found steps beside engine, path or args, expected one of them"
         yield Violation(pointer=("workflow", "steps"), rule="ambiguous-workflow", message=message, on_key=True)
     yield from duplicate_findings((step.name for step in workflow.steps), ("workflow", "steps"))
+    if (workflow.mirror is None) == (workflow.engine is Engine.MIRROR) or Engine.MIRROR in {
+        step.engine for step in workflow.steps
+    }:
+        message = "found the engine mirror without workflow.mirror, or one with another, expected both or none of them"
+        yield Violation(pointer=("workflow",), rule="ambiguous-workflow", message=message, on_key=True)
+
+
+def check_mirror(process: Process) -> Iterator[Violation]:
+    """Check that a mirror has one type, and directories apart from each other that no date changes."""
+    given = process.workflow.mirror.given() if process.workflow.mirror else {}
+    pointer: Pointer = ("workflow", "mirror")
+    if len(given) > 1:
+        message = f"found {' and '.join(given)}, expected one type"
+        yield Violation(pointer=pointer, rule="ambiguous-workflow", message=message, on_key=True)
+    for name, each in given.items():
+        yield from _mirrored(each, (*pointer, name))
+
+
+def _mirrored(work: CopyWork, pointer: Pointer) -> Iterator[Violation]:
+    if isinstance(work, HiveMirror):
+        keys: dict[str, str | None] = {
+            "source_staging_path": work.source_staging_path,
+            "target_staging_path": work.target_staging_path,
+        }
+        if work.source_cluster == work.target_cluster:
+            message = f"found the cluster {work.source_cluster} as source and target, expected two"
+            yield Violation(pointer=(*pointer, "target_cluster"), rule="bad-value", message=message)
+        if work.source_tables and len(work.source_databases) > 1:
+            message = "found tables of several databases, expected those of one"
+            yield Violation(pointer=(*pointer, "source_tables"), rule="bad-value", message=message, on_key=True)
+    else:
+        keys = dict(zip(work.DIRECTORIES, work.directories(), strict=True))
+        source, target = (f"{each.rstrip('/')}/" for each in work.directories())
+        nested = source.startswith(target) or target.startswith(source)
+        if work.source_cluster == work.target_cluster and nested:
+            message = "found source and target in one another, expected two directories"
+            yield Violation(pointer=(*pointer, work.DIRECTORIES[1]), rule="bad-value", message=message)
+    for key, path in keys.items():
+        if path is not None and ("$" in path or "//" in path or not {".", ".."}.isdisjoint(path.split("/"))):
+            message = f"found the path {path!r}, expected an absolute one without variables, `.`, `..` and `//`"
+            yield Violation(pointer=(*pointer, key), rule="bad-value", message=message)
 
 
 def check_session(process: Process) -> Iterator[Violation]:
@@ -123,6 +165,7 @@ OWN_CHECKS = (
     check_validities,
     check_names,
     check_workflow,
+    check_mirror,
     check_session,
     check_secrets,
     check_late_inputs,

@@ -24,6 +24,8 @@ _REFERENCES: Mapping[Kind, tuple[tuple[tuple[str | None, ...], Kind], ...]] = {
         (("clusters", _EACH, "name"), Kind.CLUSTER),
         (("inputs", _EACH, "feed"), Kind.FEED),
         (("outputs", _EACH, "feed"), Kind.FEED),
+        (("workflow", "mirror", _EACH, "source_cluster"), Kind.CLUSTER),
+        (("workflow", "mirror", _EACH, "target_cluster"), Kind.CLUSTER),
     ),
     Kind.DATASOURCE: (),
 }

@@ -55,7 +55,8 @@ def _parts(files: Mapping[str, bytes]) -> Iterator[_Defaults]:
 def _entries(context: LintContext) -> dict[tuple[str, Kind], list[EntityEntry]]:
     """The entities by the defaults that they are merged from."""
     found: dict[tuple[str, Kind], list[EntityEntry]] = {}
-    for _, entry in sorted(context.repository.entries.items()):
+    repository = context.repository
+    for _, entry in (*sorted(repository.entries.items()), *sorted(repository.mirrors.items())):
         for layer in entry.layers:
             if layer.file.rpartition("/")[2] == DEFAULTS_NAME:
                 found.setdefault((layer.file, entry.kind), []).append(entry)
@@ -208,7 +209,7 @@ def misplaced_entity(context: LintContext) -> Iterator[Hit]:
         )
 
 
-_KIND = re.compile(rb"(?m)^kind: *[\"']?(?P<kind>cluster|feed|process|datasource)(?![\w.-])")
+_KIND = re.compile(rb"(?m)^kind: *[\"']?(?P<kind>cluster|feed|process|datasource|mirror)(?![\w.-])")
 _NAME = re.compile(rb"(?m)^name:")
 
 
