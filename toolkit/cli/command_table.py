@@ -106,6 +106,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "app",
         "Show the instances of feeds and processes: planned, running and over; suspend, kill and rerun them.",
     ),
+    "mirror": CommandEntry(
+        "mirror",
+        "app",
+        "List and describe types of mirrors, write a new mirror, and show the instances of one.",
+    ),
     "ledger": CommandEntry(
         "ledger",
         "app",

@@ -133,6 +133,7 @@ def _new_kinds(_: typer.Context) -> Iterable[str]:
     return KINDS
 
 
+mirror_types = _completion(lambda ctx: _repository(ctx).mirror_types)
 entity_names = _completion(lambda ctx: (each.name for each in _repository(ctx).entities()))
 process_names = _completion(lambda ctx: _repository(ctx).processes)
 feed_names = _completion(lambda ctx: _repository(ctx).feeds)

@@ -86,7 +86,7 @@ def touch(*, name: _Name, repo: AnswerFlags) -> None:
 def list_entities(
     *,
     kind: Annotated[
-        str | None, typer.Option(metavar="KIND", help="Only this kind: cluster, feed, process or datasource.")
+        str | None, typer.Option(metavar="KIND", help="Only this kind: cluster, feed, process, datasource or mirror.")
     ] = None,
     tag: Annotated[
         list[str] | None,
@@ -118,23 +118,33 @@ def show_entity(
     name: EntityName,
     repo: RepoFlags,
     origins: Annotated[bool, typer.Option("--origins", help="Print the file and line of every value.")] = False,
+    expanded: Annotated[
+        bool, typer.Option("--expanded", help="Of a mirror, print the entities that it stands for.")
+    ] = False,
     output: OutputAs = OutputFormat.TEXT,
 ) -> None:
     """Print an entity with defaults and environment merged in."""
+    from toolkit.entities.layers import origins as origins_in
     from toolkit.rendering.documents import leaf_rows, yaml_text
     from toolkit.rendering.tables import write_table
 
     repository = repo.entities()
-    document = repository.merged(name)
-    found = repository.origins(name) if origins else {}
-    rows = list(leaf_rows(document, {pointer: str(origin) for pointer, origin in found.items()}))
-    if output is OutputFormat.JSON:
+    shown: list[dict[str, object]] = []
+    for entry in repository.shown(name, expanded=expanded):
+        found = origins_in(entry.layers, entry.document) if origins else {}
+        rows = list(leaf_rows(entry.document, {pointer: str(origin) for pointer, origin in found.items()}))
         places = {"origins": {path: place for path, _, place in rows}} if origins else {}
-        print_json({"entity": document, **places})
-    elif origins:
-        write_table(("key", "value", "from"), rows, sys.stdout)
-    else:
-        sys.stdout.write(yaml_text(document))
+        shown.append({"entity": entry.document, **places})
+        if output is OutputFormat.JSON:
+            continue
+        if expanded and not origins:
+            print("---")
+        if origins:
+            write_table(("key", "value", "from"), rows, sys.stdout)
+        else:
+            sys.stdout.write(yaml_text(entry.document))
+    if output is OutputFormat.JSON:
+        print_json({"entities": shown} if expanded else shown[0])
 
 
 @app.command("dependencies")

@@ -31,7 +31,7 @@ def new_entity(
     from toolkit.entities.drafts import draft
 
     chosen = _new_kind(kind)
-    _refuse_bad_name(name)
+    refuse_bad_name(name)
     snapshot = open_config(RepoFlags(config_repo=config_repo).request())
     if snapshot.id.kind is SnapshotKind.ARCHIVE:
         raise BadOption(option="--config-repo", found=snapshot.root, expected="a directory, which can be written to")
@@ -54,7 +54,12 @@ def _new_kind(text: str) -> Kind:
     return found
 
 
-def _refuse_bad_name(name: str) -> None:
+def refuse_bad_name(name: str) -> None:
+    """Refuse a name that no entity can have.
+
+    Raises:
+        BadOption: it is such a name.
+    """
     from toolkit.cli.option_values import BadOption
     from toolkit.el import ElError
     from toolkit.entities.formats import FORMATS

@@ -181,6 +181,16 @@ class Repository:
         read = self.merged if self.read_document is None else self.read_document
         return ((name, read(name)) for name in names)
 
+    def shown(self, name: str, *, expanded: bool = False) -> tuple[EntityEntry, ...]:
+        """Return an entity as it is written, a mirror too; or, expanded, what a mirror of this name stands for.
+
+        Raises:
+            UnknownName: no entity has that name.
+        """
+        if name in self.mirrors:
+            return self.expanded(name) if expanded else (self.mirrors[name],)
+        return (self._entry(name),)
+
     def origins(self, name: str) -> Mapping[Pointer, ValueOrigin]:
         """File, line and column of every leaf of an entity's merged document.
 

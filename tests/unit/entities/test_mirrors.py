@@ -106,7 +106,9 @@ def test_a_template_of_the_repo_makes_several_entities_from_values() -> None:
     feed, process = repo.entity("orders_raw"), repo.entity("orders")
     assert isinstance(feed, Feed)
     assert isinstance(process, Process)
-    assert feed.locations.data == "/data/orders/${YEAR}/${MONTH}/${DAY}/${HOUR}", "what a value says is never read again"
+    assert feed.locations.data == "/data/orders/${YEAR}/${MONTH}/${DAY}/${HOUR}", (
+        "what a value says is never read again"
+    )
     retention = feed.cluster("primary").retention
     assert retention is not None
     assert (str(retention.limit), retention.keep_last, feed.owner) == ("days(3)", 7, None)
@@ -216,7 +218,9 @@ def test_what_is_wrong_with_a_template_is_reported_in_its_file(old: str, new: st
     ],
 )
 def test_values_are_checked_by_the_template(values: str, expected: str) -> None:
-    text = "".join(f"values: {values}\n" if line.startswith("values") else line for line in LANDED.splitlines(True))
+    text = "".join(
+        f"values: {values}\n" if line.startswith("values") else line for line in LANDED.splitlines(keepends=True)
+    )
     found = problems({**OWN, "mirrors/orders.yaml": text})
     assert any(each.startswith(expected) for each in found), found
 
