@@ -10,12 +10,13 @@ from toolkit.entities.pointers import value_at
 from toolkit.migration.draft import Draft
 from toolkit.migration.feed import feed, is_imported
 from toolkit.migration.known import Known
+from toolkit.migration.mirror import mirror
 from toolkit.migration.places import cluster, datasource
 from toolkit.migration.process import process
 from toolkit.migration.sources import FalconEntity
 from toolkit.migration.xml_tree import Fact
 
-_READERS = {Kind.CLUSTER: cluster, Kind.DATASOURCE: datasource, Kind.FEED: feed}
+_READERS = {Kind.CLUSTER: cluster, Kind.DATASOURCE: datasource, Kind.FEED: feed, Kind.MIRROR: mirror}
 _REMARK = "comments are not migrated; move what still matters by hand"
 
 

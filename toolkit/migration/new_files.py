@@ -11,7 +11,15 @@ from pathlib import Path
 from toolkit.entities import Kind
 from toolkit.errors import Failed, InvalidInput
 
-_ORDER = ("", Kind.CLUSTER.folder, Kind.DATASOURCE.folder, Kind.FEED.folder, "workflows", Kind.PROCESS.folder)
+_ORDER = (
+    "",
+    Kind.CLUSTER.folder,
+    Kind.DATASOURCE.folder,
+    Kind.FEED.folder,
+    "workflows",
+    Kind.PROCESS.folder,
+    Kind.MIRROR.folder,
+)
 """Order of writing: referenced entities first, so that no reference breaks where a migration died halfway."""
 
 

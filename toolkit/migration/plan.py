@@ -9,6 +9,7 @@ from pathlib import Path
 
 from toolkit.config_source import Snapshot, SnapshotId, SnapshotKind
 from toolkit.entities import ConfigProblem, Document, Kind, Repository, load_all
+from toolkit.entities.entity_loading import EntityEntry
 from toolkit.entities.schema_store import SchemaName, schema
 from toolkit.entities.source_files import DEFAULTS_NAME, REPO_FILE, SUFFIX, is_config_file
 from toolkit.migration.common_values import common_values, defaults, without
@@ -71,7 +72,7 @@ def plan(sources: Sources, existing: Snapshot) -> Plan:
         MigrationRefused: something in the XML is wrong, or the YAML of it would be; all of it is named.
     """
     is_new = REPO_FILE not in existing.files
-    there = {} if is_new else {name: entry.document for name, entry in _loaded(existing).entries.items()}
+    there = {} if is_new else {name: entry.document for name, entry in _written(_loaded(existing)).items()}
     converted, in_xml = convert(sources.entities, there)
     problems = [*sources.problems, *in_xml]
     wrong = {each.file for each in problems}
@@ -104,7 +105,7 @@ def file_of(draft: Draft) -> str:
 def _defaults_that_do_not_hold(existing: Snapshot, drafts: Sequence[Draft]) -> Mapping[str, Collection[str]]:
     """Return by entity the keys that the repo's defaults would add, though the entity does not have them."""
     files = {file_of(each): _entity_file(each, {}) for each in drafts}
-    entries = load_all(replace(existing, files={**existing.files, **files}))[0].entries
+    entries = _written(load_all(replace(existing, files={**existing.files, **files}))[0])
     merged = {each.name: entries[each.name].document for each in drafts if each.name in entries}
     return {each.name: merged[each.name].keys() - each.document.keys() for each in drafts if each.name in merged}
 
@@ -130,6 +131,11 @@ def _repo_files(root: str, common: Document) -> dict[str, bytes]:
     return {file: text.encode() for file, text in files.items()}
 
 
+def _written(repository: Repository) -> Mapping[str, EntityEntry]:
+    """Return the entities as they are written: a mirror, and not the process of its name."""
+    return {**repository.entries, **repository.mirrors}
+
+
 def _loaded(snapshot: Snapshot) -> Repository:
     repository, problems = load_all(snapshot)
     if problems:
@@ -153,7 +159,7 @@ def _not_what_is_meant(made: Plan, *, is_all: bool) -> list[ConfigProblem]:
 
 def _changed(draft: Draft, repository: Repository) -> Iterator[ConfigProblem]:
     """An entity that defaults of the config repo would make another one."""
-    merged = repository.entries[draft.name].document
+    merged = _written(repository)[draft.name].document
     if merged != draft.document:
         keys = sorted(key for key in {*merged, *draft.document} if merged.get(key) != draft.document.get(key))
         message = f"{file_of(draft)} would say something else because of defaults.yaml: {', '.join(keys)}"

@@ -1,4 +1,4 @@
-"""The XML files that are to be migrated: named one by one, or all that are in a folder."""
+"""The XML and properties files that are to be migrated: named one by one, or all that are in a folder."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 
 from toolkit.config_source import read_file
 from toolkit.entities import ConfigProblem, Kind
+from toolkit.migration.mirror import properties_tree
 from toolkit.migration.xml_tree import Element, UnreadableXml, read_xml
 
 _MOST_BYTES = 1 << 20
 """As for a file of the config repo; an entity of Falcon's has a few KiB."""
 
+_XML_KINDS = tuple(each for each in Kind if each is not Kind.MIRROR)
 _NAMESPACE = "uri:falcon:{}:0.1"
 
 
@@ -88,14 +90,17 @@ def _files(paths: Iterable[Path], problems: list[ConfigProblem]) -> Iterator[tup
 
 
 def _source(path: Path, *, is_named: bool) -> FalconEntity | None:
+    if path.suffix.lower() == ".properties":
+        tree = properties_tree(_content(path).decode("utf-8", "replace"))
+        return None if tree is None else FalconEntity(file=str(path), kind=Kind.MIRROR, root=tree)
     if not is_named and path.suffix.lower() != ".xml":
         return None
     root = read_xml(_content(path), str(path))
-    kind = next((each for each in Kind if each == root.tag), None)
+    kind = next((each for each in _XML_KINDS if each == root.tag), None)
     if kind is None and not is_named:
         return None
     if kind is None:
-        message = f"found the root {root.tag!r}, expected one of {', '.join(Kind)}"
+        message = f"found the root {root.tag!r}, expected one of {', '.join(_XML_KINDS)}"
         raise UnreadableXml(ConfigProblem(file=str(path), line=root.line, column=1, rule="no-entity", message=message))
     if root.namespace not in {"", _NAMESPACE.format(kind)}:
         expected = _NAMESPACE.format(kind)
