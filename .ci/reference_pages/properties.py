@@ -62,6 +62,8 @@ def _conditions(node: Schema) -> dict[str, str]:
             pass
         case {"not": {"required": [other]}}:
             found |= dict.fromkeys(node["then"]["required"], f"without {code(other)}")
+        case {"not": {"anyOf": [{"required": [one]}, {"required": [two]}]}}:
+            found |= dict.fromkeys(node["then"]["required"], f"without {code(one)} and {code(two)}")
         case {"properties": {"policy": {"const": policy}}}:
             found |= dict.fromkeys(node["else"]["required"], f"unless {code(f'policy: {policy}')}")
         case other:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from toolkit.entities.yaml_scalars import plain_scalar
+from toolkit.printable import on_one_line
 
 if TYPE_CHECKING:
     from toolkit.entities.mirror_types import MirrorType
@@ -51,7 +52,7 @@ def new_mirror(own_type: MirrorType, name: str, clusters: Sequence[str], start: 
     """
     source, target = (clusters[0], clusters[-1]) if clusters else ("SOURCE", "TARGET")
     lines = [
-        f"# mirrors/{name}.yaml: {own_type.description}",
+        f"# mirrors/{name}.yaml: {on_one_line(own_type.description)}",
         "kind: mirror",
         f"name: {name}",
         "description: say what it is, and for whom",
@@ -66,7 +67,7 @@ def new_mirror(own_type: MirrorType, name: str, clusters: Sequence[str], start: 
     for key, node in own_type.values["properties"].items():
         side = target if key.startswith("target") else source
         text = _flow(_example(node, side if key.endswith("cluster") else key))
-        lines.append(f"  {'' if key in required else '# '}{key}: {text} # {node['description']}")
+        lines.append(f"  {'' if key in required else '# '}{key}: {text} # {on_one_line(node['description'])}")
     return "\n".join(lines) + "\n"
 
 
