@@ -2,30 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import ClassVar
 
 from toolkit.el import Frequency
-
-
-class GoneAtSource(StrEnum):
-    """Treatment of what a mirror's target has and its source no longer has."""
-
-    KEEP = "keep"
-    """It stays."""
-    QUARANTINE = "quarantine"
-    """It is set aside."""
-    DELETE = "delete"
-    """It is removed."""
-
-
-class OnMissing(StrEnum):
-    """Treatment of two directories without a common snapshot."""
-
-    REFUSE = "refuse"
-    """The run is refused."""
-    FULL = "full"
-    """Everything is compared."""
+from toolkit.entities.vocabulary import GoneAtSource, OnMissing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -186,7 +186,7 @@ def _retention(
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
-    for name in MIRRORS_WITHOUT_ACTION.intersection(workflow.mirror.given() if workflow.mirror else ()):
+    for name in sorted(MIRRORS_WITHOUT_ACTION.intersection(workflow.mirror.given() if workflow.mirror else ())):
         yield NotImplementedValue(
             area=Area.PROCESS,
             pointer=("workflow", "mirror", name),

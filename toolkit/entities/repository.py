@@ -153,13 +153,13 @@ class Repository:
         return tuple(each for each in entities if selection.takes(each))
 
     def expanded(self, mirror: str) -> tuple[EntityEntry, ...]:
-        """Return the entities that a mirror stands for, in the order of its type.
+        """Return the entities that a mirror stands for, sorted by name.
 
         Raises:
             UnknownName: no mirror has that name.
         """
         file = _named(self.mirrors, Kind.MIRROR, mirror).file
-        return tuple(each for each in self.entries.values() if each.file == file)
+        return tuple(entry for _, entry in sorted(self.entries.items()) if entry.file == file)
 
     def merged(self, name: str) -> Document:
         """An entity's merged document.

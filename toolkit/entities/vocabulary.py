@@ -50,6 +50,26 @@ class OnSourceDelete(StrEnum):
     """A replication removes it, within the limits of `max_delete`."""
 
 
+class GoneAtSource(StrEnum):
+    """Treatment of what a mirror's target has and its source no longer has."""
+
+    KEEP = "keep"
+    """It stays."""
+    QUARANTINE = "quarantine"
+    """It is set aside."""
+    DELETE = "delete"
+    """It is removed."""
+
+
+class OnMissing(StrEnum):
+    """Treatment of two directories without a common snapshot."""
+
+    REFUSE = "refuse"
+    """The run is refused."""
+    FULL = "full"
+    """Everything is compared."""
+
+
 class LocationType(StrEnum):
     """Content of one of a feed's locations."""
 

@@ -7,8 +7,9 @@ import pytest
 from tests.unit.entities.config_repo import CLUSTER, problems, repository, rules, snapshot
 from toolkit.entities import Feed, Kind, Process, Selection
 from toolkit.entities.loader import load_known
-from toolkit.entities.mirror_work import GoneAtSource, TreeMirror
+from toolkit.entities.mirror_work import TreeMirror
 from toolkit.entities.not_implemented import Area, not_implemented
+from toolkit.entities.vocabulary import GoneAtSource
 
 BACKUP = CLUSTER.replace("primary", "backup")
 TREE = """\
@@ -188,17 +189,17 @@ def test_names_are_taken_by_mirrors_and_by_what_they_stand_for() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("${limit}", "${lmit}", "templates/landing.yaml:14:28: unknown-value"),
-        ("${path}", "/data/${path}", "templates/landing.yaml:11:24: unknown-value"),
-        ("${entity.raw}", "${entity.row}", "templates/landing.yaml:20:25: unknown-value"),
+        ("${limit}", "${lmit}", "templates/landing.yaml:15:28: unknown-value"),
+        ("${path}", "/data/${path}", "templates/landing.yaml:11:23: unknown-value"),
+        ("${entity.raw}", "${entity.row}", "templates/landing.yaml:20:26: unknown-value"),
         ("kind: feed", "kind: cluster", "templates/landing.yaml:7:11: bad-value"),
         ("kind: feed", "kind: mirror", "templates/landing.yaml:7:11: bad-value"),
         ("kind: feed", "kind: ${kind}", "templates/landing.yaml:7:11: bad-value"),
-        ("name: raw", "name: ${name}", "templates/landing.yaml:16:11: duplicate-name"),
+        ("name: raw", "name: ${name}", "templates/landing.yaml:17:11: duplicate-name"),
         ("name: raw", "name: ../raw", "templates/landing.yaml:8:11: bad-value"),
         ("  path: {", "  owner: {", "templates/landing.yaml:3:3: duplicate-name"),
-        ("keep_last:", "keep_lst:", "templates/landing.yaml:14:39: unknown-key"),
-        ("type: string, format: path-template", 'type: string, pattern: "(a+)+$"', "templates/landing.yaml:3:39: unk"),
+        ("engine: command", "engin: command", "templates/landing.yaml:21:16: unknown-key"),
+        ("type: string, format: path-template", 'type: string, pattern: "(a+)+$"', "templates/landing.yaml:3:44: unk"),
     ],
 )
 def test_what_is_wrong_with_a_template_is_reported_in_its_file(old: str, new: str, expected: str) -> None:
@@ -210,9 +211,9 @@ def test_what_is_wrong_with_a_template_is_reported_in_its_file(old: str, new: st
     ("values", "expected"),
     [
         ("{limit: days(3)}", "mirrors/orders.yaml:7:9: missing-key: missing key 'path' in values"),
-        ("{path: /x, days: 0}", "mirrors/orders.yaml:7:18: "),
-        ("{path: /x, days: seven}", "mirrors/orders.yaml:7:18: wrong-type"),
-        ("{path: /x, dys: 7}", "mirrors/orders.yaml:7:12: unknown-key"),
+        ("{path: /x, days: 0}", "mirrors/orders.yaml:7:26: "),
+        ("{path: /x, days: seven}", "mirrors/orders.yaml:7:26: wrong-type"),
+        ("{path: /x, dys: 7}", "mirrors/orders.yaml:7:20: unknown-key"),
         ("{path: {a: b}}", "mirrors/orders.yaml:7:16: wrong-type"),
         ('{path: "${path}/${YEAR"}', "mirrors/orders.yaml:7:"),
     ],
@@ -227,7 +228,7 @@ def test_values_are_checked_by_the_template(values: str, expected: str) -> None:
 
 def test_aliases_make_no_more_of_a_template_than_its_limit() -> None:
     bomb = "a: &a [1, 2, 3, 4, 5, 6, 7, 8, 9]\n"
-    levels = "".join(f"{name}: &{name} [{', '.join([f'*{above}'] * 9)}]\n" for above, name in ("ab", "bc", "cd"))
+    levels = "".join(f"{name}: &{name} [{', '.join([f'*{above}'] * 9)}]\n" for above, name in ("ab", "bc", "cd", "de"))
     tags = LANDED + "tags: &t {" + ", ".join(f"k{index}: v" for index in range(4000)) + "}\n"
     many = "    tags: ${tags}\n    " + "\n    ".join(f"p{index}: ${{tags}}" for index in range(9)) + "\n"
     assert "too-large" in rules({**OWN, "templates/landing.yaml": LANDING + many, "mirrors/orders.yaml": tags})
