@@ -9,7 +9,7 @@ from tests.unit.entities.test_mirrors import BACKUP, LANDED, LANDING, TREE
 
 
 @pytest.fixture
-def repo(feedctl: Feedctl, tmp_path: Path) -> Path:
+def repo(tmp_path: Path) -> Path:
     """A config repo with a mirror of feedctl's and one of a type of its own."""
     folder = tmp_path / "repo"
     files = {
