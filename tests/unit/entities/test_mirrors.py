@@ -32,8 +32,8 @@ LANDING = """\
 description: a landed feed and its check
 values:
   path: {description: where, type: string, format: path-template}
-  days: {description: how long, type: integer, minimum: 1, default: 7}
-  limit: {description: kept so long, type: string, format: frequency, optional: true}
+  days: {description: how long, type: integer, minimum: 1, optional: true}
+  limit: {description: kept so long, type: string, format: frequency, default: days(9)}
 entities:
   - kind: feed
     name: raw
@@ -58,7 +58,7 @@ type: landing
 cluster: primary
 validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}
 frequency: hours(1)
-values: {path: "/data/orders/${YEAR}/${MONTH}/${DAY}/${HOUR}", limit: days(3)}
+values: {path: "/data/orders/${YEAR}/${MONTH}/${DAY}/${HOUR}", days: 7}
 """
 FILES: Mapping[str, str | bytes | None] = {"clusters/backup.yaml": BACKUP, "mirrors/web/manuals.yaml": TREE}
 OWN: Mapping[str, str | bytes | None] = {"templates/landing.yaml": LANDING, "mirrors/orders.yaml": LANDED}
@@ -112,12 +112,12 @@ def test_a_template_of_the_repo_makes_several_entities_from_values() -> None:
     )
     retention = feed.cluster("primary").retention
     assert retention is not None
-    assert (str(retention.limit), retention.keep_last, feed.owner) == ("days(3)", 7, None)
+    assert (str(retention.limit), retention.keep_last, feed.owner) == ("days(9)", 7, None)
     assert process.inputs["raw"].feed == "orders_raw"
     assert process.workflow.args == ("${nominalTime}",)
     places = {pointer: str(place) for pointer, place in repo.origins("orders_raw").items()}
     assert places["locations", "data"] == "mirrors/orders.yaml:7:16"
-    assert places["clusters", 0, "retention", "keep_last"] == "templates/landing.yaml:4:9"
+    assert places["clusters", 0, "retention", "limit"] == "templates/landing.yaml:5:10"
     assert places["kind",] == "templates/landing.yaml:7:11"
     assert [each.name for each in repo.expanded("orders")] == ["orders", "orders_raw"]
 
