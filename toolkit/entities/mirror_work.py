@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from toolkit.el import Frequency
-from toolkit.entities.vocabulary import GoneAtSource, OnMissing
+from toolkit.entities.vocabulary import GoneAtSource, OnMissingSnapshot
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +58,11 @@ class SnapshotRetention:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SnapshotMirror(CopySettings):
-    """A directory with snapshots (`type: hdfs_snapshot`)."""
+    """A directory with snapshots (`type: hdfs_snapshot`).
+
+    Attributes:
+        preserve: attributes that the target gets too.
+    """
 
     DIRECTORIES: ClassVar[tuple[str, str]] = ("source_snapshot_dir", "target_snapshot_dir")
 
@@ -66,7 +70,8 @@ class SnapshotMirror(CopySettings):
     target_snapshot_dir: str
     source_snapshot_retention: SnapshotRetention
     target_snapshot_retention: SnapshotRetention
-    on_missing: OnMissing = OnMissing.REFUSE
+    preserve: tuple[str, ...] = ("permission", "user", "group")
+    on_missing: OnMissingSnapshot = OnMissingSnapshot.REFUSE
 
     def directories(self) -> tuple[str, str]:
         """Return the directory at the source, and that at the target."""
@@ -91,7 +96,7 @@ CopyWork = TreeMirror | SnapshotMirror | HiveMirror
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MirrorWork:
+class MirrorSettings:
     """What a workflow copies; exactly one is given, by the name of its type."""
 
     hdfs: TreeMirror | None = None

@@ -61,7 +61,7 @@ class GoneAtSource(StrEnum):
     """It is removed."""
 
 
-class OnMissing(StrEnum):
+class OnMissingSnapshot(StrEnum):
     """Treatment of two directories without a common snapshot."""
 
     REFUSE = "refuse"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from toolkit.el import Frequency
 from toolkit.entities.datasource import Credential
-from toolkit.entities.mirror_work import MirrorWork
+from toolkit.entities.mirror_work import MirrorSettings
 from toolkit.entities.values import Properties
 from toolkit.entities.vocabulary import Engine, LatePolicy, RetryPolicy, SparkSessionUse
 
@@ -73,7 +73,7 @@ class Workflow:
     secrets: Mapping[str, Credential] = field(default_factory=dict)
     lib: tuple[str, ...] = ()
     spark: SparkAttributes | None = None
-    mirror: MirrorWork | None = None
+    mirror: MirrorSettings | None = None
     steps: tuple[Step, ...] = ()
 
 

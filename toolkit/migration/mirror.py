@@ -130,12 +130,12 @@ def mirror(draft: Draft, root: Element) -> None:
     draft.add(("type",), of, "the recipe that its properties are of")
     for name, (key, convert) in (_COPY | _OWN[of]).items():
         draft.copy_text(root.child(name), ("values", key), convert)
-    if of == "hdfs":
+    if of != "hive":
         _preserved(draft, root)
-    elif of == "hdfs_snapshot":
+    if of == "hdfs_snapshot":
         for name, (key, part, convert) in _SNAPSHOTS.items():
             draft.copy_text(root.child(name), ("values", key, part), convert)
-    else:
+    elif of == "hive":
         _unless(draft, root.child("sourceTables"), ("values", "source_tables"), words, "*")
         _unless(draft, root.child("maxEvents"), ("values", "max_events"), whole_number, "-1")
     for name, why in _ELSEWHERE.items():
