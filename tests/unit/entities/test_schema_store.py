@@ -11,7 +11,7 @@ from toolkit.entities import Form, SchemaName, schema
 from toolkit.entities.validation import schema_findings
 from toolkit.entities.yaml_loading import load_yaml
 
-ENTITY_KINDS = (SchemaName.CLUSTER, SchemaName.FEED, SchemaName.PROCESS, SchemaName.DATASOURCE)
+ENTITY_KINDS = (SchemaName.CLUSTER, SchemaName.FEED, SchemaName.PROCESS, SchemaName.DATASOURCE, SchemaName.MIRROR)
 
 
 @pytest.mark.parametrize("form", list(Form))
