@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from toolkit.el import Frequency
-from toolkit.entities.documents import Document
 from toolkit.entities.sla import ProcessSla
 from toolkit.entities.values import Acl, Notification, Validity
 from toolkit.entities.vocabulary import Kind, Order
@@ -38,4 +37,4 @@ class Mirror:
     sla: ProcessSla | None = None
     notification: Notification | None = None
     acl: Acl | None = None
-    values: Document = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
