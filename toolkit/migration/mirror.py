@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from toolkit.entities import Pointer
 from toolkit.migration.conversions import (
@@ -92,25 +93,38 @@ _ELSEWHERE = {
         "the interfaces and hadoop_conf of the cluster say where its metastore is",
     ),
 }  # fmt: skip
-_LINE = re.compile(r"\s*(?P<key>[^\s=:]+)\s*[=:]?\s*(?P<value>.*?)\s*", re.DOTALL)
 
 
 def properties_tree(text: str) -> Element | None:
     """Return a properties file as a tree with an element for each property; None: it is of no recipe."""
-    children: list[Element] = []
-    lines = iter(enumerate(text.splitlines(), start=1))
-    for number, line in lines:
-        whole = line
-        while whole.endswith("\\"):
-            whole = whole[:-1] + next(lines, (0, ""))[1].lstrip()
-        found = _LINE.fullmatch(whole)
-        if found is not None and not found["key"].startswith(("#", "!")):
-            key, value = found["key"], re.sub(r"\\(.)", r"\1", found["value"])
-            children.append(
-                Element(tag=key, namespace="", place=key, line=number, attributes={}, children=[], _texts=[value])
-            )
+    children = [_element(number, line) for number, line in _logical_lines(text) if line]
     root = Element(tag="mirror", namespace="", place="properties", line=1, attributes={}, children=children)
     return root if any(each.tag == "jobName" for each in children) else None
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines without comments, those that end with a backslash joined with the next, by their numbers."""
+    parts: list[str] = []
+    first = 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        stripped = line.strip()
+        if not parts and stripped.startswith(("#", "!")):
+            continue
+        first = first if parts else number
+        parts.append(stripped.removesuffix("\\"))
+        if not stripped.endswith("\\"):
+            yield first, "".join(parts)
+            parts = []
+    if parts:
+        yield first, "".join(parts)
+
+
+def _element(number: int, line: str) -> Element:
+    key = re.split(r"[\s=:]", line, maxsplit=1)[0]
+    value = line[len(key) :].lstrip()
+    value = value[1:].lstrip() if value.startswith(("=", ":")) else value
+    text = re.sub(r"\\(.)", r"\1", value)
+    return Element(tag=key, namespace="", place=key, line=number, attributes={}, children=[], _texts=[text])
 
 
 def mirror(draft: Draft, root: Element) -> None:
