@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from toolkit.actions.output_leases import (
@@ -11,12 +12,15 @@ from toolkit.actions.output_leases import (
     eviction_of_path,
     eviction_of_table_data,
     output_lease,
+    resource_name,
     table_leases,
 )
 from toolkit.catalog.model import TableName
 from toolkit.catalog.written_places import written_places
 from toolkit.el import format_instant
+from toolkit.entities.mirror_work import HiveMirror
 from toolkit.errors import InvalidInput
+from toolkit.ledger.runs.leases import Wanted
 from toolkit.ledger.vocabulary import LeaseMode
 from toolkit.process_runner.prepare import is_prepared
 
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.port import Metastore
     from toolkit.catalog.written_places import WrittenPlaces
     from toolkit.entities import Cluster
-    from toolkit.ledger.runs.leases import Wanted
+    from toolkit.entities.mirror_work import CopyWork
     from toolkit.planning.process_io import PlannedOutput
     from toolkit.process_runner.targets import ProcessTarget
 
@@ -36,6 +40,9 @@ def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
     They are shared, since several instances may write one output: those of a day, for example, its daily instance. The
     lease on an output that is removed before the first step is exclusive, since what others write would go with it.
     """
+    mirror = target.site.process.workflow.mirror
+    for mirrored in mirror.given().values() if mirror is not None else ():
+        yield from mirror_leases(mirrored)
     try:
         outputs = target.site.outputs(target.nominal_time)
     except InvalidInput:
@@ -47,6 +54,22 @@ def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
         if each.storage.table is not None:
             table = TableName(each.storage.table.database, each.storage.table.table)
             yield from table_leases(each.storage.cluster, table, key, LeaseMode.SHARED)
+
+
+def mirror_leases(work: CopyWork) -> Iterator[Wanted]:
+    """Yield the leases on the target of a mirror: exclusive, and shared on each directory around it.
+
+    So no two mirrors write one directory, or one below the other's, whatever their names (ADR 0104).
+    """
+    base = f"mirror/{work.target_cluster}"
+    if isinstance(work, HiveMirror):
+        for database in sorted({each.lower() for each in work.source_databases}):
+            yield Wanted(resource=resource_name(f"{base}/database/{database}"))
+        return
+    directory = PurePosixPath(work.directories()[1])
+    yield Wanted(resource=resource_name(f"{base}/directory{directory}"))
+    for around in directory.parents[:-1]:
+        yield Wanted(resource=resource_name(f"{base}/directory{around}"), mode=LeaseMode.SHARED)
 
 
 def eviction_in_the_way(
