@@ -121,7 +121,7 @@ class _ExpandedLayer(Layer):
         return self.template.place(("entities", self.index, *pointer))
 
     def _value(self, name: str, rest: Pointer) -> ValueOrigin | None:
-        own = self.template.document["values"] if self.template is not None else {}
+        own: Value = self.template.document["values"] if self.template is not None else {}
         if not isinstance(own, Mapping) or name not in own:
             return self._in_mirror(("name",) if name.startswith("entity.") else (name, *rest))
         if self.template is not None and value_at(self.mirror.document, ("values", name)) is None:
