@@ -192,7 +192,7 @@ def libraries_of(workflow: Workflow) -> tuple[str, ...]:
 def files_of(process: Process) -> tuple[str, ...]:
     """Return the files that the workflows of a process name, those for late data too."""
     late = process.late_process.inputs.values() if process.late_process else ()
-    return (*(each.path for each in steps_of(process.workflow)), *libraries_of(process.workflow), *late)
+    return (*(each.path for each in steps_of(process.workflow) if each.path), *libraries_of(process.workflow), *late)
 
 
 def items_of(target: ProcessTarget) -> tuple[StepItem, ...]:
