@@ -11,7 +11,7 @@ from toolkit.entities import Form, SchemaName, schema
 from toolkit.entities.validation import schema_findings
 from toolkit.entities.yaml_loading import load_yaml
 
-ENTITY_KINDS = (SchemaName.CLUSTER, SchemaName.FEED, SchemaName.PROCESS, SchemaName.DATASOURCE, SchemaName.MIRROR)
+ENTITY_KINDS = (SchemaName.CLUSTER, SchemaName.FEED, SchemaName.PROCESS, SchemaName.DATASOURCE)
 
 
 @pytest.mark.parametrize("form", list(Form))
@@ -44,7 +44,7 @@ def _properties(node: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:  # noqa: 
                 yield from _properties(each)
 
 
-@pytest.mark.parametrize("name", ENTITY_KINDS)
+@pytest.mark.parametrize("name", [*ENTITY_KINDS, SchemaName.MIRROR])
 def test_an_author_needs_only_kind_and_name(name: SchemaName) -> None:
     document = {"kind": str(name), "name": "x"}
     assert list(schema_findings(name, Form.AUTHORED, document)) == []
