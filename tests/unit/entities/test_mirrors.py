@@ -154,9 +154,9 @@ def test_defaults_and_environments_are_laid_over_the_mirror() -> None:
     ("old", "new", "expected"),
     [
         ("type: hdfs", "type: hdfs_snapshott", "mirrors/web/manuals.yaml:3:7: unknown-type"),
-        ("type: hdfs", "type: ../../etc/passwd", "mirrors/web/manuals.yaml:3:7: bad-value"),
+        ("type: hdfs", "type: ../../etc/passwd", "mirrors/web/manuals.yaml:3:7: bad-name"),
         ("  source_dir:", "  source_dri:", "mirrors/web/manuals.yaml:11:3: unknown-key"),
-        ("  target_dir: /mirror/manuals\n", "", "mirrors/web/manuals.yaml:10:3: missing-key"),
+        ("  target_dir: /mirror/manuals\n", "", "mirrors/web/manuals.yaml:9:1: missing-key"),
         ("/mirror/manuals", "mirror/manuals", "mirrors/web/manuals.yaml:13:15: bad-value"),
         ("/mirror/manuals", '"/mirror/${YEAR}"', "mirrors/web/manuals.yaml:13:"),
         ("/mirror/manuals", "/mirror/../data", "mirrors/web/manuals.yaml:13:15: bad-value"),
@@ -164,7 +164,7 @@ def test_defaults_and_environments_are_laid_over_the_mirror() -> None:
         ("cluster: backup\nowner", "cluster: backp\nowner", "mirrors/web/manuals.yaml:4:10: unknown-cluster"),
         ("2099-01-01T00:00Z", "2025-01-01T00:00Z", "mirrors/web/manuals.yaml:6:43: empty-validity"),
         ("name: manuals", "name: clicks", "mirrors/web/manuals.yaml:2:7: file-name"),
-        ("hours(6)", "hours(six)", "mirrors/web/manuals.yaml:7:12: bad-value"),
+        ("hours(6)", "hours(six)", "mirrors/web/manuals.yaml:7:18: bad-frequency"),
         ("values:", "value:", "mirrors/web/manuals.yaml:9:1: unknown-key"),
     ],
 )
@@ -210,7 +210,7 @@ def test_what_is_wrong_with_a_template_is_reported_in_its_file(old: str, new: st
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ("{limit: days(3)}", "mirrors/orders.yaml:7:9: missing-key: missing key 'path' in values"),
+        ("{limit: days(3)}", "mirrors/orders.yaml:7:1: missing-key: missing key 'path' in values"),
         ("{path: /x, days: 0}", "mirrors/orders.yaml:7:26: "),
         ("{path: /x, days: seven}", "mirrors/orders.yaml:7:26: wrong-type"),
         ("{path: /x, dys: 7}", "mirrors/orders.yaml:7:20: unknown-key"),
