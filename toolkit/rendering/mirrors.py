@@ -87,7 +87,7 @@ def _example(node: Mapping[str, Any], word: str) -> object:
     if node["type"] != "string":
         return node.get("minimum", _BY_TYPE[node["type"]])
     if "pattern" in node or node.get("format") == "path-template":
-        return f"/data/{word}"
+        return f"/data/{word}" + ("" if "pattern" in node else "/${YEAR}/${MONTH}/${DAY}")
     return f"catalog:db:{word}" if node.get("format") == "table-uri" else _BY_FORMAT.get(node.get("format", ""), word)
 
 
