@@ -56,6 +56,8 @@ def _format(name: str) -> str:
 def _typed(node: Schema, not_yet: Collection[str]) -> str:
     if isinstance(node["type"], list):
         return ", ".join(_typed({**node, "type": each}, not_yet) for each in node["type"])
+    if node["type"] == "array" and "items" not in node:
+        return "list"
     if node["type"] == "array":
         return f"list of {_inner(node['items'], not_yet)}"
     if isinstance(node.get("additionalProperties"), Mapping):
