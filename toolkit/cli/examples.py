@@ -68,7 +68,7 @@ EXAMPLES: Mapping[str, str] = {
     "mirror": "feedctl mirror list",
     "mirror list": "feedctl mirror list",
     "mirror describe": "feedctl mirror describe hdfs_snapshot",
-    "mirror define": "feedctl mirror define hdfs --name manuals > mirrors/manuals.yaml",
+    "mirror define": "feedctl mirror define hdfs --name manuals",
     "mirror instances": "feedctl mirror instances manuals",
     "ledger": "feedctl ledger status",
     "ledger sync": "feedctl ledger sync",

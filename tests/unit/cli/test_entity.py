@@ -40,7 +40,7 @@ def test_entities_are_filtered_by_kind_tag_group_and_owner(feedctl: Feedctl) -> 
         (
             "--kind",
             "fed",
-            "--kind: found 'fed', expected one of cluster, feed, process, datasource; did you mean feed?",
+            "--kind: found 'fed', expected one of cluster, feed, process, datasource, mirror; did you mean feed?",
         ),
         ("--tag", "pii", "--tag: found 'pii', expected KEY=VALUE"),
         ("--tag", "=pii", "--tag: found '=pii', expected KEY=VALUE"),
