@@ -27,6 +27,8 @@ TABLE = (
 WORK = {
     vocabulary.ClusterRole: {"source", "target"},
     vocabulary.OnSourceDelete: {"keep", "delete"},
+    vocabulary.GoneAtSource: {"keep", "quarantine", "delete"},
+    vocabulary.OnMissingSnapshot: {"refuse", "full"},
     vocabulary.ExpiryAction: {"delete", "archive", "quarantine"},
     vocabulary.RetentionType: {"instance"},
     vocabulary.RetentionPolicy: {"age_based_delete"},
@@ -35,7 +37,7 @@ WORK = {
     vocabulary.DeployMode: {"client", "cluster"},
     vocabulary.Prepare: {"delete"},
     vocabulary.Order: {"FIFO", "LIFO", "LAST_ONLY"},
-    vocabulary.Engine: {"spark_submit", "spark_sql", "command"},
+    vocabulary.Engine: {"spark_submit", "spark_sql", "command", "mirror"},  # each type of mirrors is refused by itself
     vocabulary.SparkSessionUse: {"shared", "own"},
     vocabulary.RetryPolicy: {"periodic", "backoff", "exp_backoff"},
     vocabulary.LatePolicy: {"periodic", "backoff", "exp_backoff", "final"},
