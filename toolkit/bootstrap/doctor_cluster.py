@@ -9,10 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.catalogs import open_catalog
-from toolkit.bootstrap.storages import storage_spec
+from toolkit.bootstrap.storages import storage_spec, web_spec
 from toolkit.doctor.acting import Acting, acting, acting_findings
 from toolkit.doctor.executors import Place
-from toolkit.doctor.findings import Check, skipped, warning
+from toolkit.doctor.findings import Check, ok, skipped, warning
 from toolkit.doctor.hadoop import hadoop_findings, web_addresses
 from toolkit.doctor.kerberos import klist
 from toolkit.doctor.metastore import metastore_findings
@@ -27,6 +27,7 @@ from toolkit.storage import open_file_system
 from toolkit.storage.hadoop_conf import asks_for_kerberos, hadoop_settings
 from toolkit.storage.hdfs.tokens import handed_out
 from toolkit.storage.webhdfs.endpoints import name_node_urls
+from toolkit.storage.webhdfs.snapshots import open_snapshots
 
 if TYPE_CHECKING:
     from toolkit.doctor.findings import CheckResult
@@ -48,6 +49,7 @@ class ClusterChecks:
         cluster: the cluster.
         feeds: those on it.
         seconds: so long one check may take.
+        mirrored: directories on it of snapshot mirrors, by the names of the mirrors.
         others: all clusters of the environment; feeds may have locations on their end points.
         variables: of the environment.
     """
@@ -55,6 +57,7 @@ class ClusterChecks:
     cluster: Cluster
     feeds: tuple[Feed, ...]
     seconds: float
+    mirrored: tuple[tuple[str, str], ...] = ()
     others: tuple[Cluster, ...] = ()
     variables: Mapping[str, str]
 
@@ -66,7 +69,14 @@ class ClusterChecks:
         feeds = [feed for _, feed in sorted(repository.feeds.items()) if _is_on(feed, cluster)]
         environment, clusters = repository.environment, repository.clusters.values()
         others = tuple(each for each in clusters if environment is None or environment.allows(each.name))
-        return cls(cluster=cluster, feeds=tuple(feeds), seconds=seconds, others=others, variables=variables)
+        return cls(
+            cluster=cluster,
+            feeds=tuple(feeds),
+            mirrored=tuple(_mirrored(repository, cluster)),
+            seconds=seconds,
+            others=others,
+            variables=variables,
+        )
 
     @property
     def is_kerberos(self) -> bool:
@@ -89,6 +99,8 @@ class ClusterChecks:
             text = getattr(self.cluster.locations, name)
             if text is not None:
                 yield self._check(name, partial(self._location, text))
+        for name, text in self.mirrored:
+            yield replace(self._check("mirror", partial(self._snapshots, text)), what=name)
         yield from self._bases()
         yield from self._tables()
         yield from self._services()
@@ -170,6 +182,13 @@ class ClusterChecks:
         path = self.cluster.place(text)
         return location_findings(path, self._opened, self._acting(path).actor)
 
+    def _snapshots(self, text: str) -> Iterator[CheckResult]:
+        """Check that a directory can have snapshots; the error has the administrator's command."""
+        path = self.cluster.place(text)
+        spec = web_spec(path, self.cluster, self._spec(path), self.variables)
+        found = open_snapshots(spec, read_only=True).list(path)
+        yield ok(f"{path} can have snapshots, and has {len(found):,}")
+
     def _bases(self) -> Iterator[Check]:
         for feed in self.feeds:
             is_evicted = feed.cluster(self.cluster.name).retention is not None
@@ -210,6 +229,14 @@ class ClusterChecks:
         for name, interface, look in looks:
             if interface is not None:
                 yield self._check(name, partial(look, interface.endpoint))
+
+
+def _mirrored(repository: Repository, cluster: Cluster) -> Iterator[tuple[str, str]]:
+    for name, process in sorted(repository.processes.items()):
+        mirror = None if process.workflow.mirror is None else process.workflow.mirror.hdfs_snapshot
+        if mirror is not None:
+            ends = zip((mirror.source_cluster, mirror.target_cluster), mirror.directories(), strict=True)
+            yield from ((name, directory) for of, directory in ends if of == cluster.name)
 
 
 def _is_on(feed: Feed, cluster: Cluster) -> bool:

@@ -152,6 +152,7 @@ ACTIONS: Mapping[str, str] = {
     "late_check": f"--due --all --cluster primary --time {_T}",
     "monitor": f"--time {_T}",
     "process": f"--process clicks_hourly_job --time {_T} --dry-run",
+    "mirror": f"--mirror manuals --time {_T} --dry-run",
     "replication": f"--feed clicks --target backup --time {_T} --dry-run",
     "retention": f"--feed clicks --time {_T} --dry-run",
     "trigger": f"--due --cluster primary --time {_T}",

@@ -1,4 +1,4 @@
-"""What a workflow of the engine `mirror` copies, by type (Falcon feature list, Extensions)."""
+"""Settings of workflows of the engine `mirror`, by type (Falcon feature list, Extensions)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -92,12 +92,12 @@ class HiveMirror(CopySettings):
 
 
 CopyWork = TreeMirror | SnapshotMirror | HiveMirror
-"""What is copied, of one type."""
+"""Settings of one type."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MirrorSettings:
-    """What a workflow copies; exactly one is given, by the name of its type."""
+    """Settings of a workflow; exactly one is given, by the name of its type."""
 
     hdfs: TreeMirror | None = None
     hdfs_snapshot: SnapshotMirror | None = None

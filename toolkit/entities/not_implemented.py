@@ -27,7 +27,7 @@ WITHOUT_ACTION: Mapping[StrEnum, str] = {
 }
 """The words of closed sets that no action does yet, with what to write now; no message suggests them."""
 
-MIRRORS_WITHOUT_ACTION = frozenset({"hdfs", "hdfs_snapshot", "hive"})
+MIRRORS_WITHOUT_ACTION = frozenset({"hdfs", "hive"})
 """Types of mirrors that no action does yet."""
 
 COPY_PROPERTIES = (
@@ -193,6 +193,14 @@ def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
             value=f"a mirror of type {name}",
             instead="suspend it, or remove its file; a feed with a target cluster is replicated now",
             on_key=True,
+        )
+    snapshots = workflow.mirror.hdfs_snapshot if workflow.mirror else None
+    if snapshots is not None and snapshots.tde_encryption_enabled:
+        yield NotImplementedValue(
+            area=Area.PROCESS,
+            pointer=("workflow", "mirror", "hdfs_snapshot", "tde_encryption_enabled"),
+            value="tde_encryption_enabled: true",
+            instead="remove it: files are read and written with the keys of the run",
         )
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]

@@ -214,9 +214,13 @@ def recorded_runs(
     return find(tx, run_filter(managed, parts, all_attempts=all_attempts)) if parts else []
 
 
+_COUNTING = {LifeCycle.REPLICATION, LifeCycle.EXECUTION}
+"""Life cycles whose runs have counters: copies and mirrors."""
+
+
 def detailed(tx: Transaction, rows: Sequence[InstanceRow]) -> tuple[InstanceRow, ...]:
     """The same rows, with what only a page of them is asked for: owners, and what copies have counted."""
-    ids = [row.run.run_id for row in rows if row.run is not None and row.life_cycle is LifeCycle.REPLICATION]
+    ids = [row.run.run_id for row in rows if row.run is not None and row.life_cycle in _COUNTING]
     counted = counters.of_runs(tx, ids) if ids else {}
     known = [
         replace(row, counted=counted[row.run.run_id]) if row.run and row.run.run_id in counted else row for row in rows

@@ -49,10 +49,12 @@ class MirrorRun:
     Attributes:
         planner: has both sides; the target is under a lease of the run.
         copy: copies files.
+        refuse: raises an error for a plan that must not be applied.
     """
 
     planner: MirrorPlanner
     copy: CopyFiles
+    refuse: Callable[[MirrorPlan], None] = lambda _: None
 
     def run(self, wanted: str) -> tuple[MirrorPlan, ...]:
         """Finish what a stopped run began, then mirror a snapshot; return the plans in their order.
@@ -70,6 +72,7 @@ class MirrorRun:
             plan = self.planner.plan(self.prepared(state))
             plans.append(plan)
             if state.problem is None:
+                self.refuse(plan)
                 self.apply(plan)
             if state.problem is not None or state.snapshot == wanted:
                 return tuple(plans)

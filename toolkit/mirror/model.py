@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
+from toolkit.entities.vocabulary import OnMissingSnapshot
 from toolkit.errors import Failed
 from toolkit.mirror.changes import MirrorStep, Operation
 from toolkit.storage import OWN_PREFIX, StorageError
@@ -35,22 +37,13 @@ class MirrorTargetChanged(StorageError, Failed):  # noqa: N818 - the family of t
 
 
 class Attribute(StrEnum):
-    """Attribute that copies get besides their bytes and times."""
+    """Attribute that copies get besides their bytes and times, by the words of `preserve`."""
 
-    OWNER = "owner"
+    OWNER = "user"
     GROUP = "group"
     PERMISSION = "permission"
     ACL = "acl"
     XATTR = "xattr"
-
-
-class OnMissing(StrEnum):
-    """Reaction to a target that has data and no snapshot in common with the source."""
-
-    REFUSE = "refuse"
-    """Refuse the run."""
-    FULL = "full"
-    """Compare both trees, and replace and remove what differs; a snapshot keeps what the target was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +90,7 @@ class MirrorRules:
 
     name: str
     preserve: frozenset[Attribute] = frozenset({Attribute.OWNER, Attribute.GROUP, Attribute.PERMISSION})
-    on_missing: OnMissing = OnMissing.REFUSE
+    on_missing: OnMissingSnapshot = OnMissingSnapshot.REFUSE
 
     @property
     def prefix(self) -> str:
@@ -162,6 +155,20 @@ class MirrorState:
         return not self.base or self.base.endswith(BEFORE)
 
 
+class MirrorRemoval(NamedTuple):
+    """Amount that a plan removes at the target.
+
+    Attributes:
+        paths: files and directories.
+        size: bytes of the files.
+        kept: files and directories that the target has besides.
+    """
+
+    paths: int
+    size: int
+    kept: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class MirrorPlan:
     """Plan of a run.
@@ -178,12 +185,20 @@ class MirrorPlan:
         """Return the number of operations of a step."""
         return sum(each.step is step for each in self.operations)
 
-    @property
-    def deletes(self) -> int:
-        """Number of paths that go, each with all that is in it; what moves or is replaced is not among them."""
-        arrive = (MirrorStep.MAKE, MirrorStep.MOVE, MirrorStep.PLACE)
-        come = {each.origin or each.path for each in self.operations if each.step in arrive}
-        return sum(each.step is MirrorStep.OUT and each.path not in come for each in self.operations)
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """Paths of the older tree that move, and files of it that get other bytes."""
+        return frozenset(each.origin for each in self.operations if each.origin)
+
+    @cached_property
+    def placed(self) -> frozenset[str]:
+        """Files of the newer tree that are none of the older one, or were written anew."""
+        return frozenset(each.path for each in self.operations if each.step is MirrorStep.PLACE and not each.origin)
+
+    @cached_property
+    def removed(self) -> frozenset[str]:
+        """Paths of the older tree that go, each with all that is in it but what moves; files written anew too."""
+        return frozenset(each.path for each in self.operations if each.step is MirrorStep.OUT) - self.moved
 
     @property
     def bytes(self) -> int:

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
 from toolkit.availability import is_there
+from toolkit.entities.vocabulary import OnMissingSnapshot
 from toolkit.foreign_json import BadJson, parse_json
 from toolkit.mirror.changes import Operation, Translation, compared, is_own
 from toolkit.mirror.model import (
     ARRANGED,
     MirrorPlan,
+    MirrorRemoval,
     MirrorRules,
     MirrorSide,
     MirrorState,
     MirrorWork,
-    OnMissing,
 )
 from toolkit.storage import FileKind, FileStatus, NotFound, NotSnapshottable, Unsupported
 from toolkit.storage.snapshots import ChangeKind
@@ -113,7 +114,7 @@ class MirrorPlanner:
             return MirrorState(snapshot=wanted, base=before, work=MirrorWork.BEGIN)
         is_empty = all(is_own(entry.name) for entry in self.target.system.list(self.target.root))
         has_moved = is_there(self.target.system, self.work.child(OUT))
-        if self.rules.on_missing is OnMissing.FULL or (is_empty and not has_moved):
+        if self.rules.on_missing is OnMissingSnapshot.FULL or (is_empty and not has_moved):
             return MirrorState(snapshot=wanted, work=MirrorWork.BEGIN)
         message = (
             f"{self.source.root} and {self.target.root} have no snapshot of this mirror in common, and the target has "
@@ -175,6 +176,24 @@ class MirrorPlanner:
 
         return Translation.of(changes).operations(newer, below_created, unchanged)
 
+    def removal(self, plan: MirrorPlan) -> MirrorRemoval:
+        """Return how much a plan removes; what moves out of a removed directory is not part of that."""
+        base, system = self.target.at(plan.state.base), self.target.system
+        signs = {path: 1 for path in plan.removed if _nearest(path, plan) not in plan.removed}
+        signs |= {path: -1 for path in plan.moved if _nearest(path, plan) in plan.removed}
+        found: list[tuple[int, int]] = []  # appending is atomic
+
+        def weigh(path: str) -> None:
+            self.check()
+            here, sign = system.content_summary(below(base, path)), signs[path]
+            if here.directories or path not in plan.placed:
+                found.append((sign * (here.files + here.directories), sign * here.size))
+
+        self._all(weigh, sorted(signs))
+        of = system.content_summary(base)
+        paths = sum(each for each, _ in found)
+        return MirrorRemoval(paths=paths, size=sum(size for _, size in found), kept=of.files + of.directories - paths)
+
     def _tree(self, side: MirrorSide, snapshot: str) -> Tree:
         found = read_tree(side.system, side.at(snapshot), self.check, directories=True)
         if found is None:
@@ -233,3 +252,11 @@ class MirrorPlanner:
 
 def _refused(snapshot: str, code: str, message: str) -> MirrorState:
     return MirrorState(snapshot=snapshot, problem=Problem(code=code, message=message))
+
+
+def _nearest(path: str, plan: MirrorPlan) -> str:
+    """Return the directory above a path that goes or moves; empty: there is none."""
+    above = path.rpartition("/")[0]
+    while above and above not in plan.removed and above not in plan.moved:
+        above = above.rpartition("/")[0]
+    return above

@@ -19,6 +19,7 @@ from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.batches import InstanceBatch, NotReached, divided, has_failed
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
+from toolkit.process_runner.mirrors import MirrorEngine, SnapshotMirrors
 from toolkit.process_runner.output_batches import ClearBatch, PublishBatch
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
 from toolkit.process_runner.outputs import Made
@@ -70,6 +71,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         ingested: reader of an ingested feed's instances.
         keeps_columns: the column lineage of steps is recorded.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
+        mirrors: opens the mirrors of processes.
         prepare: what may stand against removing outputs before the first step.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
         temporary: feeds whose instances retention removes once they were read; None: there are none.
@@ -82,6 +84,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     prepare: PrepareRules
+    mirrors: SnapshotMirrors
     aliases: DatasetAliases | None = None
     temporary: TemporaryFeeds | None = None
     ingested: Callable[[Feed, Cluster], FeedInstances] = no_ingested
@@ -122,7 +125,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         except ElError as error:
             return replace(plan, items=(), failed=Problem(code=INVALID, message=str(error)))
         waiting = Problem(code=EVICTION_UNDER_WAY, message=why) if why else held
-        return replace(plan, items=(), waiting=waiting) if waiting else plan
+        return replace(plan, items=(), waiting=waiting) if waiting else self.mirrors.planned(plan, work)
 
     def recover(self, plan: ProcessPlan, open_items: Sequence[Item], work: RunContext) -> Recovery:
         """End the programs that a dead runner of this instance left, before a step begins."""
@@ -164,7 +167,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             resolved=plan.detail.resolved,
             work=work,
             data=self._data(work),
-            engines=self.engines,
+            engines={**self.engines, Engine.MIRROR: MirrorEngine(mirrors=self.mirrors, plan=plan, work=work)},
             workplace=self.workplace,
             now=self.clock.now,
             aliases=self.aliases,

@@ -108,13 +108,13 @@ def step_call(
         message = "a step has an engine"
         raise AssertionError(message)
     site = target.site
-    require_as_read(place, (item.path, *libraries_of(site.process.workflow)))
+    require_as_read(place, (*filter(None, [item.path]), *libraries_of(site.process.workflow)))
     log = place.log(target, run_id, item.name)
     place.begin_log(log)
     return StepCall(
         step=item.name if site.process.workflow.steps else site.process.name,
         engine=item.engine,
-        path=place.script(item.path),
+        path=place.script(item.path) if item.path else "",
         args=item.args,
         workflow=site.process.workflow,
         cluster=site.cluster,

@@ -57,6 +57,13 @@ class NothingToRun(InvalidInput):
         super().__init__(f"no process is on the cluster {cluster}")
 
 
+class NotAMirror(InvalidInput):
+    """A process with steps was named as a mirror."""
+
+    def __init__(self, *, name: str) -> None:
+        super().__init__(f"{name} is a process and not a mirror; run it by entrypoints/process.py --process {name}")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessSelection:
     """Selection of processes by the user.
@@ -64,10 +71,12 @@ class ProcessSelection:
     Attributes:
         name: of a process; None: all that are on the cluster.
         cluster: name; None: the only one that there is.
+        must_mirror: the process is that of a mirror.
     """
 
     name: str | None
     cluster: str | None
+    must_mirror: bool = False
 
 
 def sites(repository: Repository, selection: ProcessSelection) -> tuple[ProcessSite, ...]:
@@ -75,11 +84,14 @@ def sites(repository: Repository, selection: ProcessSelection) -> tuple[ProcessS
 
     Raises:
         UnknownName: no such process or cluster, or the process is not there.
+        NotAMirror: the process is that of no mirror.
         NotInEnvironment: the environment does not act on the cluster.
         ProcessClusterNeeded: it could be more than one.
         NothingToRun: no process is there.
     """
     processes = _processes(repository, selection.name)
+    if selection.must_mirror and any(each.workflow.mirror is None for each in processes):
+        raise NotAMirror(name=processes[0].name)
     cluster = _cluster(repository, processes, selection)
     there = [each for each in processes if any(own.name == cluster for own in each.clusters)]
     if not there:

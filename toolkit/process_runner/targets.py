@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.el import CanonicalPath
+    from toolkit.mirror.model import MirrorPlan
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.late_checks import CheckedInstance
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -147,6 +149,9 @@ class ProcessDetail:
         starts_over: what succeeded earlier does not count, see `AttemptChain.starts_over`.
         may_hide: an earlier attempt may have written what the steps of this one find and report as unchanged; a person
             who orders all steps to run again answers for what is there.
+        mirror: what a dry run of a mirror would change; None: it is no mirror, or no dry run.
+        counters: filled while a mirror runs: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``,
+            ``RENAMES``, ``DELETES`` and ``SNAPSHOTSPRUNED``.
     """
 
     resolved: ResolvedInstance | None = None
@@ -155,6 +160,8 @@ class ProcessDetail:
     attempts: frozenset[int] = frozenset()
     starts_over: bool = False
     may_hide: bool = False
+    mirror: MirrorPlan | None = None
+    counters: Counter[str] = field(default_factory=Counter)
 
 
 def output_item(target: ProcessTarget, kind: str, name: str, place: CanonicalPath) -> StepItem:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.process_runner.targets import CLEAR, END, FLAG, PREPARE, PUBLISH, ProcessDetail, ProcessTarget, StepItem
 from toolkit.rendering.action_result import ActionView, Document, counts_document, ending_document, note_lines
 from toolkit.rendering.instance_params import shown_properties
+from toolkit.rendering.mirror_plan import mirror_document, mirror_lines
 
 if TYPE_CHECKING:
     from toolkit.el import TableUri
@@ -30,6 +31,8 @@ def _instance(result: InstanceResult) -> Document:
         "left_out": [] if resolved is None else list(resolved.left_out),
         "properties": {} if resolved is None or result.run is not None else shown_properties(resolved),
         "outputs": [] if resolved is None else _outputs(resolved),
+        "mirror": None if plan.detail.mirror is None else mirror_document(plan.detail.mirror),
+        "counters": dict(plan.detail.counters),
         **ending_document(result),
     }
 
@@ -86,7 +89,12 @@ def _items_text(item: StepItem) -> str:
 def _lines(result: InstanceResult, *, shows_properties: bool = False) -> Iterator[str]:
     """Yield the lines of one instance; in a dry run, whose steps are its items, the data and the properties."""
     yield from note_lines(result)
-    resolved = result.plan.detail.resolved
+    detail = result.plan.detail
+    if detail.counters:
+        yield ", ".join(f"{name} {value:,}" for name, value in sorted(detail.counters.items()))
+    if detail.mirror is not None:
+        yield from mirror_lines(detail.mirror)
+    resolved = detail.resolved
     if result.run is not None or not result.plan.items or resolved is None:
         return
     yield from _data_lines(resolved)

@@ -107,6 +107,7 @@ def test_a_template_of_the_repo_makes_several_entities_from_values() -> None:
     feed, process = repo.entity("orders_raw"), repo.entity("orders")
     assert isinstance(feed, Feed)
     assert isinstance(process, Process)
+    assert feed.locations is not None
     assert feed.locations.data == "/data/orders/${YEAR}/${MONTH}/${DAY}/${HOUR}", (
         "what a value says is never read again"
     )

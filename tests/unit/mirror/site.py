@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from tests.unit.mirror.memory_hdfs import MemoryHdfs, MemorySnapshots
 from toolkit.el import CanonicalPath
+from toolkit.entities.vocabulary import OnMissingSnapshot
 from toolkit.errors import StopRequested
 from toolkit.mirror.apply import CopyFiles, MirrorRun
-from toolkit.mirror.model import MirrorRules, MirrorSide, OnMissing
+from toolkit.mirror.model import MirrorRules, MirrorSide
 from toolkit.mirror.planner import MirrorPlanner
 from toolkit.storage import FileSystem
 from toolkit.threads import WorkerPool
@@ -90,4 +91,4 @@ class Site:
         return one, two
 
 
-FULL = MirrorRules(name="sales", on_missing=OnMissing.FULL)
+FULL = MirrorRules(name="sales", on_missing=OnMissingSnapshot.FULL)

@@ -116,7 +116,7 @@ def test_a_dry_run_plans_against_the_present_source_and_makes_nothing() -> None:
     planner = site.planner
     plan = planner.plan(planner.state(site.name(1)), live=True)
     assert plan.count(MirrorStep.MOVE) == 4
-    assert plan.deletes == 1
+    assert len(plan.removed) == 1
     assert plan.bytes == len(b"a/fmore") + len(b"fresh")
     assert len(site.names()[0]) == 1
 

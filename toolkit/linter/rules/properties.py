@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 
 from toolkit.el import ElError, OutOfRange, TableUri
 from toolkit.entities import Cluster, Feed, Process, Properties, SchemaName, property_text, schema
+from toolkit.entities.mirror import Mirror
 from toolkit.entities.nearest import may_be_alike
 from toolkit.entities.repository import Repository
 from toolkit.linter.findings import Hit
@@ -178,6 +179,8 @@ def _of_workflows(cluster: Cluster) -> Iterator[Hit]:
 def blank_property(context: LintContext) -> Iterator[Hit]:
     """A property has a name."""
     for entity in context.repository.entities():
+        if isinstance(entity, Mirror):
+            continue
         named = {"properties": entity.properties}
         if isinstance(entity, Cluster):
             named["hadoop_conf"] = entity.hadoop_conf
