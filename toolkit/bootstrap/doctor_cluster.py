@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.catalogs import open_catalog
-from toolkit.bootstrap.storages import storage_spec, web_spec
+from toolkit.bootstrap.mirrors import web_spec
+from toolkit.bootstrap.storages import storage_spec
 from toolkit.doctor.acting import Acting, acting, acting_findings
 from toolkit.doctor.executors import Place
 from toolkit.doctor.findings import Check, ok, skipped, warning

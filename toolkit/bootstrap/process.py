@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,10 +17,9 @@ from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired
 from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.ingested_data import ingested_instances
 from toolkit.bootstrap.messages import MessageContent
+from toolkit.bootstrap.mirrors import snapshot_mirrors
 from toolkit.bootstrap.process_place import LocalPlace
-from toolkit.bootstrap.storages import web_spec
 from toolkit.el import format_instant
-from toolkit.entities.errors import NotInEnvironment
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger.identity import identity_of
 from toolkit.ledger.registry import lookup
@@ -30,14 +29,12 @@ from toolkit.ledger.runs.instances import newest_attempts, open_attempts
 from toolkit.ledger.runs.queries import InstanceSpan
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import DatasetAliases
-from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.planning.nearby_feeds import nearby_feeds
 from toolkit.planning.temporary_feeds import TemporaryFeeds
 from toolkit.process_runner.action import ProcessAction
 from toolkit.process_runner.backfill import Backfill
 from toolkit.process_runner.due import queue_of_due, queue_of_one, queue_of_range
 from toolkit.process_runner.history import DueHistory, due_history, subject_of
-from toolkit.process_runner.mirrors import SnapshotMirrors
 from toolkit.process_runner.prepare import PrepareRules
 from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, unsupported
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
@@ -51,7 +48,6 @@ if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
     from toolkit.bootstrap.ledger_use import FirstWrite
     from toolkit.clock import Clock
-    from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Engine, Feed
     from toolkit.errors import NotImplementedYet
     from toolkit.ledger.database import Transaction
@@ -60,7 +56,6 @@ if TYPE_CHECKING:
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.programs.port import StepEngine
     from toolkit.runs.stop import StopSignal
-    from toolkit.storage.snapshots import SnapshotStore
 
 _SUSPENDED = "suspended"
 MOST_AT_ONCE = 32
@@ -160,7 +155,7 @@ class ProcessWiring:
             ingested=partial(ingested_instances, self.context.variables),
             workplace=place,
             prepare=self._prepare,
-            mirrors=self._mirrors,
+            mirrors=snapshot_mirrors(self.context, self.clock.now),
             aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,
             temporary=TemporaryFeeds(repository=self.context.repository),
             keeps_columns=self.context.repository.settings.lineage.columns,
@@ -179,33 +174,6 @@ class ProcessWiring:
             content=MessageContent(data=_outputs),
             slots=self.slots,
             first_writes=self.first_writes,
-        )
-
-    @property
-    def _mirrors(self) -> SnapshotMirrors:
-        context, repository = self.context, self.context.repository
-        limits = repository.settings.max_delete
-
-        def cluster(name: str) -> Cluster:
-            environment = repository.environment
-            if environment is not None and not environment.allows(name):
-                raise NotInEnvironment(
-                    what=f"cluster {name}", environment=environment.name, clusters=environment.clusters
-                )
-            return repository.cluster(name)
-
-        def snapshots(of: Cluster, root: CanonicalPath, hook: Callable[[], None] | None) -> SnapshotStore:
-            from toolkit.storage.webhdfs.snapshots import open_snapshots  # noqa: PLC0415 - its client is large
-
-            spec = web_spec(root, of, context.choice.spec_of(root), context.variables)
-            return open_snapshots(spec, read_only=hook is None, before_effect=hook or self.context.process.check)
-
-        return SnapshotMirrors(
-            cluster=cluster,
-            snapshots=snapshots,
-            limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
-            now=self.clock.now,
-            is_dry_run=context.options.dry_run,
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import inf
@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.store_settings import agreed, speaks_of
 from toolkit.el import ElError
-from toolkit.errors import FeedctlError, InvalidInput
+from toolkit.errors import FeedctlError
 from toolkit.planning.instance_storage import FeedStorage
 from toolkit.storage import Bases, StorageSpec
 from toolkit.storage.bound import SharedStores
-from toolkit.storage.hadoop_conf import hadoop_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster, Feed
-    from toolkit.variables import Variables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,42 +87,6 @@ def storage_spec(path: CanonicalPath, users: Iterable[Cluster], others: Iterable
         return StorageSpec(scheme=path.scheme)
     conf = agreed(path.scheme, path.authority, _speakers(path, tuple(users), tuple(others)))
     return StorageSpec(scheme=path.scheme, authority=path.authority, hadoop_conf=conf)
-
-
-_WEB = ("webhdfs", "swebhdfs")
-
-
-def web_spec(path: CanonicalPath, cluster: Cluster, spec: StorageSpec, variables: Variables) -> StorageSpec:
-    """Return how the WebHDFS of a cluster's HDFS is reached.
-
-    Args:
-        path: on the HDFS.
-        cluster: its `readonly` end point, or its `hadoop_conf`, says where WebHDFS is; else it has its usual port.
-        spec: of the store that the path is on.
-        variables: of the environment.
-
-    Raises:
-        NoSnapshots: the path is on no HDFS.
-    """
-    if path.scheme in _WEB:
-        return spec
-    if path.scheme != "hdfs":
-        raise NoSnapshots(path=path)
-    authority = path.authority
-    if f"dfs.ha.namenodes.{authority}" not in hadoop_settings(spec, variables):
-        readonly = next((name for scheme, name in stores_of(cluster) if scheme in _WEB), "")
-        authority = readonly or spec.hadoop_conf.get("dfs.namenode.http-address") or authority.rpartition(":")[0]
-    scheme = next((scheme for scheme, name in stores_of(cluster) if scheme in _WEB), "webhdfs")
-    return replace(spec, scheme=scheme, authority=authority or path.authority)
-
-
-class NoSnapshots(InvalidInput):
-    """A directory of a store that has no snapshots."""
-
-    def __init__(self, *, path: CanonicalPath) -> None:
-        super().__init__(
-            f"{path} is not on HDFS, and only directories of HDFS have snapshots; use a mirror of type hdfs"
-        )
 
 
 def _speakers(path: CanonicalPath, users: Sequence[Cluster], others: Sequence[Cluster]) -> tuple[Cluster, ...]:

@@ -4,18 +4,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar, cast
 
+from toolkit.entities.calendar import Calendar
 from toolkit.entities.calendars import known_calendars, load_calendars
 from toolkit.entities.checks import Context, cross_findings, reference_findings
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.datasource import Datasource
 from toolkit.entities.entity_loading import EntityEntry, duplicates, known_entries, load_entries
 from toolkit.entities.feed import Feed
+from toolkit.entities.holds import Hold
 from toolkit.entities.mirror_expansion import expand
 from toolkit.entities.mirror_types import MirrorType, load_types
 from toolkit.entities.overlay_checks import environment_problems, hold_problems
 from toolkit.entities.parsing import OnDemand, ParsedFiles, parse_files, parse_on_demand
 from toolkit.entities.problems import ConfigError, ConfigProblem
 from toolkit.entities.process import Process
+from toolkit.entities.quality import Suite
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.repository import Repository
 from toolkit.entities.settings_loading import defaults_problems, load_holds, load_settings
@@ -72,14 +75,10 @@ def load_all(
     parsed = parse_files(snapshot.files) if parsed is None else parsed
     settings = load_settings(parsed, snapshot.files, environment)
     chosen = settings.environment
-    overlay = None if chosen is None else settings.layers[chosen.name]
-    written, problems = load_entries(parsed, chosen, overlay)
-    types, type_problems = load_types(parsed)
-    expanded, expansion_problems = _expanded(written, types, parsed)
+    written, problems = load_entries(parsed, chosen, None if chosen is None else settings.layers[chosen.name])
+    types, expanded, mirror_problems = _expanded(written, parsed)
     entries = [*(each for each in written if each.kind is not Kind.MIRROR), *expanded]
-    holds, hold_file_problems = load_holds(parsed)
-    suites, suite_problems = load_suites(parsed)
-    calendars, calendar_problems = load_calendars(parsed)
+    (holds, suites, calendars), other_problems = _other_files(parsed)
     context = _context(entries, expanded, snapshot.files, settings.settings)
     checked, cross_problems = _cross_checked(entries, context)
     usable = [entry.entity for entry in checked if entry.entity is not None]
@@ -87,12 +86,9 @@ def load_all(
         *_file_problems(snapshot, parsed),
         *settings.problems,
         *problems,
-        *type_problems,
-        *expansion_problems,
+        *mirror_problems,
         *duplicates([*written, *expanded]),
-        *hold_file_problems,
-        *suite_problems,
-        *calendar_problems,
+        *other_problems,
         *hold_problems(parsed, holds, context),
         *environment_problems(parsed, settings.environments, context),
         *cross_problems,
@@ -115,13 +111,25 @@ def load_all(
     return repository, tuple(sorted(found))
 
 
+def _other_files(
+    parsed: ParsedFiles,
+) -> tuple[tuple[tuple[Hold, ...], Mapping[str, Suite], Mapping[str, Calendar]], list[ConfigProblem]]:
+    """Return what files say that are about no entity, and what is wrong with them."""
+    holds, hold_file_problems = load_holds(parsed)
+    suites, suite_problems = load_suites(parsed)
+    calendars, calendar_problems = load_calendars(parsed)
+    return (holds, suites, calendars), [*hold_file_problems, *suite_problems, *calendar_problems]
+
+
 def _expanded(
-    written: Iterable[EntityEntry], types: Mapping[str, MirrorType], parsed: ParsedFiles
-) -> tuple[list[EntityEntry], list[ConfigProblem]]:
-    """Return the entities that mirrors stand for, and what is wrong with them."""
+    written: Iterable[EntityEntry], parsed: ParsedFiles
+) -> tuple[Mapping[str, MirrorType], list[EntityEntry], list[ConfigProblem]]:
+    """Return the types of mirrors, the entities that mirrors stand for, and what is wrong with both."""
+    types, problems = load_types(parsed)
     files = frozenset(name for name in map(template_name, parsed.documents) if name is not None)
     both = [expand(each, types, files) for each in written if each.kind is Kind.MIRROR]
-    return [entry for entries, _ in both for entry in entries], [each for _, found in both for each in found]
+    found = [*problems, *(each for _, found in both for each in found)]
+    return types, [entry for entries, _ in both for entry in entries], found
 
 
 def _file_problems(snapshot: ConfigFiles, parsed: ParsedFiles) -> Iterator[ConfigProblem]:
@@ -147,8 +155,8 @@ def load_known(snapshot: ConfigFiles, environment: str | None, documents: Mappin
     overlay = None if chosen is None else settings.layers[chosen.name]
     written, read_written = known_entries(parsed, chosen, overlay, documents)
     mirrors = {entity_name(file): written[entity_name(file)] for file in documents if entity_kind(file) is Kind.MIRROR}
-    types = load_types(parse_files(_templates(snapshot.files)))[0]
-    expanded = {each.name: each for each in _expanded(mirrors.values(), types, parsed)[0]}
+    types, own, _ = _expanded(mirrors.values(), parse_files(_templates(snapshot.files)))
+    expanded = {each.name: each for each in own}
     names = dict.fromkeys([*(name for name in written if name not in mirrors), *expanded])
     entries = OnDemand(names, lambda name: expanded[name] if name in expanded else written[name])
     return Repository(

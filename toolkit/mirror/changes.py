@@ -114,13 +114,7 @@ class Translation:
             below_created: what is below a directory of the newer tree, by the names from there.
             unchanged: modified files, by their paths in the newer tree, whose bytes are the same.
         """
-        new = {path: entries[path] for path in self.created}
-        arrived = set(self.renamed.values())
-        for path in self.created:
-            if entries[path].kind is FileKind.DIRECTORY:
-                found = {f"{path}/{name}": entry for name, entry in below_created(path).items()}
-                # What moved into the new directory is not copied, and what is new in there is named for itself.
-                new |= {each: entry for each, entry in found.items() if not _within(each, arrived, below=path)}
+        new = self._new(entries, below_created)
         out, attributes, replaced = {*self.renamed, *self.deleted}, dict[str, TreeFile](), dict[str, str]()
         for old, path in self.modified.items():
             entry = entries[path]
@@ -154,6 +148,17 @@ class Translation:
                 for path in sorted(attributes, key=lambda each: _attributes_order(each, attributes[each]))
             ),
         )
+
+    def _new(self, entries: Mapping[str, TreeFile], below_created: Callable[[str], Tree]) -> dict[str, TreeFile]:
+        """Return all files and directories that are new, by their paths in the newer tree."""
+        new = {path: entries[path] for path in self.created}
+        arrived = set(self.renamed.values())
+        for path in self.created:
+            if entries[path].kind is FileKind.DIRECTORY:
+                found = {f"{path}/{name}": entry for name, entry in below_created(path).items()}
+                # What moved into the new directory is not copied, and what is new in there is named for itself.
+                new |= {each: entry for each, entry in found.items() if not _within(each, arrived, below=path)}
+        return new
 
 
 def compared(older: Tree, newer: Tree) -> tuple[TreeChange, ...]:

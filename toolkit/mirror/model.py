@@ -197,7 +197,7 @@ class MirrorPlan:
 
     @cached_property
     def removed(self) -> frozenset[str]:
-        """Paths of the older tree that go, each with all that is in it but what moves; files written anew too."""
+        """Paths of the older tree that go, each with all that is in it; files that were written anew too."""
         return frozenset(each.path for each in self.operations if each.step is MirrorStep.OUT) - self.moved
 
     @property

@@ -177,19 +177,17 @@ class MirrorPlanner:
         return Translation.of(changes).operations(newer, below_created, unchanged)
 
     def removal(self, plan: MirrorPlan) -> MirrorRemoval:
-        """Return how much a plan removes; what moves out of a removed directory is not part of that."""
+        """Return how much a plan removes; HDFS says of what moved out of a removed directory that it is new."""
         base, system = self.target.at(plan.state.base), self.target.system
-        signs = {path: 1 for path in plan.removed if _nearest(path, plan) not in plan.removed}
-        signs |= {path: -1 for path in plan.moved if _nearest(path, plan) in plan.removed}
         found: list[tuple[int, int]] = []  # appending is atomic
 
         def weigh(path: str) -> None:
             self.check()
-            here, sign = system.content_summary(below(base, path)), signs[path]
+            here = system.content_summary(below(base, path))
             if here.directories or path not in plan.placed:
-                found.append((sign * (here.files + here.directories), sign * here.size))
+                found.append((here.files + here.directories, here.size))
 
-        self._all(weigh, sorted(signs))
+        self._all(weigh, sorted(plan.removed))
         of = system.content_summary(base)
         paths = sum(each for each, _ in found)
         return MirrorRemoval(paths=paths, size=sum(size for _, size in found), kept=of.files + of.directories - paths)
@@ -252,11 +250,3 @@ class MirrorPlanner:
 
 def _refused(snapshot: str, code: str, message: str) -> MirrorState:
     return MirrorState(snapshot=snapshot, problem=Problem(code=code, message=message))
-
-
-def _nearest(path: str, plan: MirrorPlan) -> str:
-    """Return the directory above a path that goes or moves; empty: there is none."""
-    above = path.rpartition("/")[0]
-    while above and above not in plan.removed and above not in plan.moved:
-        above = above.rpartition("/")[0]
-    return above

@@ -204,7 +204,15 @@ class MemoryHdfs(BasicFileSystem):
         raise NotImplementedError
 
     def content_summary(self, path: CanonicalPath) -> ContentSummary:
-        raise NotImplementedError
+        node = self.find(path)
+        if node.content is not None:
+            return ContentSummary(files=1, directories=0, size=len(node.content))
+        parts = [self.content_summary(path.child(name)) for name in node.children]
+        return ContentSummary(
+            files=sum(each.files for each in parts),
+            directories=1 + sum(each.directories for each in parts),
+            size=sum(each.size for each in parts),
+        )
 
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
         self.before_effect(f"set_permission {path.path}")

@@ -1,0 +1,180 @@
+"""Snapshot mirrors as steps of processes, on two HDFS in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tests.unit.actions.fake_action import context
+from tests.unit.mirror.memory_hdfs import MemorySnapshots
+from tests.unit.mirror.site import SOURCE, TARGET, Site
+from toolkit.actions.action import RunContext
+from toolkit.actions.model import TargetPlan
+from toolkit.el import CanonicalPath, Frequency, Unit
+from toolkit.entities import Engine
+from toolkit.entities.mirror_work import SnapshotMirror, SnapshotRetention
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, SnapshotMirrors
+from toolkit.process_runner.targets import ProcessDetail, ProcessPlan, StepItem
+from toolkit.programs.port import StepEnd
+from toolkit.rendering.mirror_plan import mirror_document, mirror_lines
+from toolkit.storage import FileSystem
+from toolkit.transfer.trees import below
+
+_KEEP = SnapshotRetention(limit=Frequency(unit=Unit.DAYS, count=1), number=1)
+_MIRROR = SnapshotMirror(
+    source_cluster="one",
+    target_cluster="two",
+    source_snapshot_dir=SOURCE.path,
+    target_snapshot_dir=TARGET.path,
+    source_snapshot_retention=_KEEP,
+    target_snapshot_retention=_KEEP,
+)
+
+
+@dataclass
+class _Run:
+    """Runs of the mirror `sales` between the HDFS of a site."""
+
+    limits: DeleteLimits = field(default_factory=DeleteLimits)
+    site: Site = field(default_factory=Site)
+    written: list[object] = field(default_factory=list)
+
+    def work(self) -> RunContext:
+        stores: dict[str, FileSystem] = {"one": self.site.one, "two": self.site.two}
+        stop = cast("Any", SimpleNamespace(check=lambda: None))
+        return replace(context(stop), stores=lambda path: stores[path.authority], write_ledger=self.written.append)
+
+    def mirrors(self, *, is_dry_run: bool = False) -> SnapshotMirrors:
+        stores = {"one": self.site.one, "two": self.site.two}
+
+        def cluster(name: str) -> Any:  # noqa: ANN401 - stands for a cluster
+            return SimpleNamespace(name=name, place=lambda text: CanonicalPath("hdfs", name, text))
+
+        return SnapshotMirrors(
+            cluster=cluster,
+            snapshots=lambda of, _root, _hook: MemorySnapshots(stores[of.name]),
+            limits=self.limits,
+            now=lambda: datetime(2027, 1, 1, tzinfo=UTC),
+            is_dry_run=is_dry_run,
+        )
+
+    @staticmethod
+    def plan(hour: int) -> ProcessPlan:
+        process = SimpleNamespace(workflow=SimpleNamespace(mirror=SimpleNamespace(hdfs_snapshot=_MIRROR)))
+        key = f"2026-03-01T{hour:02}:00Z"
+        target = cast("Any", SimpleNamespace(entity="sales", instance_key=key, site=SimpleNamespace(process=process)))
+        item = StepItem(name="main", engine=Engine.MIRROR, path="", instance_key=key)
+        return TargetPlan(target=target, detail=ProcessDetail(), items=(item,))
+
+    def planned(self, hour: int, *, is_dry_run: bool = False) -> ProcessPlan:
+        return self.mirrors(is_dry_run=is_dry_run).planned(self.plan(hour), self.work())
+
+    def run(self, hour: int) -> tuple[StepEnd, dict[str, int]]:
+        plan = self.plan(hour)
+        engine = MirrorEngine(mirrors=self.mirrors(), plan=plan, work=self.work())
+        end = engine.run(cast("Any", Path()), lambda _: None, lambda: None)
+        return end, {name: value for name, value in plan.detail.counters.items() if name != "TIMETAKEN"}
+
+
+@pytest.fixture
+def ran() -> _Run:
+    found = _Run()
+    for name in ("a/f", "a/g", "deep/in/h", "stays"):
+        found.site.one.mkdirs(below(SOURCE, name).parent)
+        found.site.one.write(below(SOURCE, name), [name.encode()])
+    return found
+
+
+def _change(site: Site) -> None:
+    site.one.rename(below(SOURCE, "deep"), below(SOURCE, "moved"))
+    site.one.delete(below(SOURCE, "a"), below=SOURCE)
+    site.one.append(below(SOURCE, "stays"), b" longer")
+    site.one.mkdirs(below(SOURCE, "new"))
+    site.one.write(below(SOURCE, "new/x"), [b"fresh"])
+
+
+def test_a_run_mirrors_counts_and_prunes(ran: _Run) -> None:
+    assert ran.planned(0).failed is None
+    assert ran.run(0) == (
+        StepEnd(exit_code=0),
+        {"COPY": 4, "BYTESCOPIED": 20, "RENAMES": 0, "DELETES": 0, "SNAPSHOTSPRUNED": 1},
+    )
+    _change(ran.site)
+    assert ran.run(1)[1] == {"COPY": 2, "BYTESCOPIED": 17, "RENAMES": 1, "DELETES": 1, "SNAPSHOTSPRUNED": 2}
+    assert len(ran.written) == 2
+    assert ran.site.one.tree(SOURCE) == ran.site.two.tree(TARGET)
+
+
+def test_a_dry_run_shows_the_changes_and_makes_nothing(ran: _Run) -> None:
+    ran.run(0)
+    _change(ran.site)
+    before, snapshots = ran.site.two.tree(TARGET), ran.site.names()
+    plan = ran.planned(1, is_dry_run=True)
+    assert plan.detail.mirror is not None
+    title, *lines = mirror_lines(plan.detail.mirror)
+    assert title == "mirror: 5 changes since feedctl.sales.2026-03-01T0000Z, 17 bytes to copy (begin)"
+    assert sorted(lines) == [
+        "copy new/x (5 bytes)",
+        "mkdir new",
+        "remove a",
+        "rename deep to moved",
+        "replace stays (12 bytes)",
+    ]
+    actions = cast("list[dict[str, object]]", mirror_document(plan.detail.mirror)["actions"])
+    assert {"action": "rename", "path": "moved", "origin": "deep", "bytes": None} in actions
+    assert (ran.site.two.tree(TARGET), ran.site.names()) == (before, snapshots)
+
+
+def test_a_run_that_removes_too_much_is_refused_before_the_target_changes(ran: _Run) -> None:
+    ran.run(0)
+    _change(ran.site)
+    ran.limits = DeleteLimits(instances=2)  # a, a/f and a/g go
+    refused = ran.planned(1, is_dry_run=True).refused
+    assert refused is not None
+    assert "would remove 3 of 8 files and directories (6 bytes), and max_delete.instances" in refused.message
+    before = ran.site.two.tree(TARGET)
+    with pytest.raises(MirrorRemovesTooMuch, match="allows 2"):
+        ran.run(1)
+    assert ran.site.two.tree(TARGET) == before
+    for limits in (DeleteLimits(bytes=5), DeleteLimits(fraction=0.3)):
+        ran.limits = limits
+        with pytest.raises(MirrorRemovesTooMuch):
+            ran.run(1)
+    ran.limits = DeleteLimits(instances=3, fraction=0.5, bytes=6)
+    assert ran.run(1)[0].succeeded
+
+
+def test_a_file_written_anew_is_not_removed_and_a_directory_made_anew_loses_its_content(ran: _Run) -> None:
+    ran.run(0)
+    one = ran.site.one
+    one.delete(below(SOURCE, "stays"), below=SOURCE)
+    one.write(below(SOURCE, "stays"), [b"anew"])
+    one.delete(below(SOURCE, "a"), below=SOURCE)
+    one.mkdirs(below(SOURCE, "a"))
+    ran.limits = DeleteLimits(instances=2)
+    with pytest.raises(MirrorRemovesTooMuch, match="would remove 3 of"):
+        ran.run(1)
+    ran.limits = DeleteLimits(instances=3)
+    assert ran.run(1)[0].succeeded
+
+
+def test_a_changed_target_is_a_failure_of_the_plan(ran: _Run) -> None:
+    ran.run(0)
+    ran.site.two.write(below(TARGET, "foreign"), [b""])
+    plan = ran.planned(1)
+    assert plan.failed is not None
+    assert (plan.failed.code, plan.items) == ("target_changed", ())
+
+
+def test_a_directory_without_snapshots_is_a_failure_with_the_command_of_the_administrator(ran: _Run) -> None:
+    del ran.site.two.taken[TARGET.path]
+    plan = ran.planned(0)
+    assert plan.failed is not None
+    assert plan.failed.code == "not_snapshottable"
+    assert f"hdfs dfsadmin -allowSnapshot {TARGET.path}" in plan.failed.message

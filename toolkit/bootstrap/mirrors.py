@@ -1,0 +1,84 @@
+"""Snapshot mirrors of a run, wired; and the WebHDFS of a cluster, which has the calls for snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from toolkit.bootstrap.storages import stores_of
+from toolkit.entities.errors import NotInEnvironment
+from toolkit.errors import InvalidInput
+from toolkit.planning.delete_limits import DeleteLimits
+from toolkit.process_runner.mirrors import SnapshotMirrors
+from toolkit.storage.hadoop_conf import hadoop_settings
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.bootstrap.action_context import ActionContext
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster
+    from toolkit.storage import StorageSpec
+    from toolkit.storage.snapshots import SnapshotStore
+    from toolkit.variables import Variables
+
+_WEB = ("webhdfs", "swebhdfs")
+
+
+class NoSnapshots(InvalidInput):
+    """A directory of a store that has no snapshots."""
+
+    def __init__(self, *, path: CanonicalPath) -> None:
+        super().__init__(f"{path} is not on HDFS, and no other store has snapshots of directories")
+
+
+def snapshot_mirrors(context: ActionContext, now: Callable[[], datetime]) -> SnapshotMirrors:
+    """Return the mirrors of a run; the clusters at both ends have to be of its environment."""
+    repository, limits = context.repository, context.repository.settings.max_delete
+
+    def cluster(name: str) -> Cluster:
+        environment = repository.environment
+        if environment is not None and not environment.allows(name):
+            allowed = environment.clusters
+            raise NotInEnvironment(what=f"cluster {name}", environment=environment.name, clusters=allowed)
+        return repository.cluster(name)
+
+    def snapshots(of: Cluster, root: CanonicalPath, hook: Callable[[], None] | None) -> SnapshotStore:
+        from toolkit.storage.webhdfs.snapshots import open_snapshots  # noqa: PLC0415 - its client is large
+
+        spec = web_spec(root, of, context.choice.spec_of(root), context.variables)
+        return open_snapshots(spec, read_only=hook is None, before_effect=hook or context.process.check)
+
+    return SnapshotMirrors(
+        cluster=cluster,
+        snapshots=snapshots,
+        limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
+        now=now,
+        is_dry_run=context.options.dry_run,
+    )
+
+
+def web_spec(path: CanonicalPath, cluster: Cluster, spec: StorageSpec, variables: Variables) -> StorageSpec:
+    """Return how the WebHDFS of a cluster's HDFS is reached.
+
+    Args:
+        path: on the HDFS.
+        cluster: its `readonly` end point, or its `hadoop_conf`, says where WebHDFS is; else it has its usual port.
+        spec: of the store that the path is on.
+        variables: of the environment.
+
+    Raises:
+        NoSnapshots: the path is on no HDFS.
+    """
+    if path.scheme in _WEB:
+        return spec
+    if path.scheme != "hdfs":
+        raise NoSnapshots(path=path)
+    web = next(((scheme, name) for scheme, name in stores_of(cluster) if scheme in _WEB), None)
+    if web is not None:
+        return replace(spec, scheme=web[0], authority=web[1])
+    if f"dfs.ha.namenodes.{path.authority}" in hadoop_settings(spec, variables):
+        return replace(spec, scheme="webhdfs")
+    address = spec.hadoop_conf.get("dfs.namenode.http-address", "")  # that of HADOOP_CONF_DIR may be another cluster's
+    return replace(spec, scheme="webhdfs", authority=address or path.authority.rpartition(":")[0] or path.authority)
