@@ -74,6 +74,7 @@ def requested(feedctl: Feedctl, monkeypatch: pytest.MonkeyPatch) -> TableRequest
                 "hive_replication",
                 "ingest",
                 "late_check",
+                "mirror",
                 "monitor",
                 "process",
                 "replication",

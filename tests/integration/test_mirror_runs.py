@@ -1,0 +1,135 @@
+"""Runs of a snapshot mirror by its entrypoints: dry, real, due, refused, killed."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.described import faults
+from tests.integration.mirror_runs import MirrorRuns
+from tests.testbed.hdfs import HdfsCluster
+from toolkit.cli.main import main
+from toolkit.rendering.document_schemas import DocumentName
+from toolkit.transfer.trees import below
+
+_FILES = {"a/f": "f", "a/g": "g", "deep/in/h é": "h", "stays": "stays"}
+
+
+@pytest.fixture
+def sales(hdfs: HdfsCluster, tmp_path: Path) -> MirrorRuns:
+    """A mirror with four files at the source."""
+    runs = MirrorRuns(hdfs=hdfs, directory=tmp_path)
+    runs.write()
+    runs.fill(_FILES)
+    return runs
+
+
+def _change(sales: MirrorRuns) -> None:
+    sales.system.rename(below(sales.source, "deep"), below(sales.source, "moved"))
+    sales.system.delete(below(sales.source, "a"), below=sales.source)
+    sales.fill({"new/x": "fresh", "stays": "longer"})
+
+
+def test_a_mirror_is_planned_run_and_run_again_by_both_entrypoints(sales: MirrorRuns) -> None:
+    code, result = sales.run(0, "--dry-run")
+    assert (code, len(result["instances"][0]["mirror"]["actions"])) == (0, 7)  # four files and three directories
+    assert (sales.names(sales.source), sales.tree(sales.target)) == ([], {})
+    code, result = sales.run(0)
+    assert (code, result["status"]) == (0, "succeeded")
+    assert {name: result["instances"][0]["counters"][name] for name in ("COPY", "BYTESCOPIED")} == {
+        "COPY": 4,
+        "BYTESCOPIED": 8,
+    }
+    _change(sales)
+    code, result = sales.run(1, "--dry-run")
+    actions = {(each["action"], each["path"]) for each in result["instances"][0]["mirror"]["actions"]}
+    assert {("rename", "moved"), ("remove", "a"), ("copy", "new/x"), ("mkdir", "new")} <= actions
+    assert faults(result, DocumentName.PROCESS_RUN, "result", strict=True) == []
+    code, result = sales.run_due(1)
+    counted = result["instances"][0]["counters"]
+    assert (code, counted["RENAMES"], counted["COPY"], counted["DELETES"]) == (0, 1, 2, 1)
+    wanted = sales.tree(sales.source)
+    assert sales.tree(sales.target) == sales.tree(sales.target, "feedctl.sales.2026-03-01T0100Z") == wanted
+    assert sales.tree(sales.target, "feedctl.sales.2026-03-01T0000Z") == {
+        **_FILES,
+        "a": None,
+        "deep": None,
+        "deep/in": None,
+    }
+    assert sales.run(1)[1]["items"] == []
+    assert faults(result, DocumentName.PROCESS_RUN, "result", strict=True) == []
+
+
+def test_a_run_that_would_remove_too_much_changes_nothing(sales: MirrorRuns) -> None:
+    assert sales.run(0)[0] == 0
+    _change(sales)
+    sales.write(settings="max_delete: {instances: 2}\n", snapshots=False)
+    before = sales.tree(sales.target)
+    code, result = sales.run(1, "--dry-run")
+    assert (code, result["items"][0]["code"]) == (3, "refused")
+    code, result = sales.run(1)
+    assert (code, result["items"][0]["code"]) == (1, "refused")
+    assert "would remove 3 of 8 files and directories" in result["items"][0]["message"]
+    assert sales.tree(sales.target) == before
+
+
+def test_a_changed_target_is_refused(sales: MirrorRuns) -> None:
+    assert sales.run(0)[0] == 0
+    sales.system.write(below(sales.target, "foreign"), [b""])
+    code, result = sales.run(1)
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "target_changed")
+    assert sales.names(sales.source) == ["feedctl.sales.2026-03-01T0000Z"]
+
+
+def test_a_directory_without_snapshots_is_refused_and_doctor_has_the_command(
+    hdfs: HdfsCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sales = MirrorRuns(hdfs=hdfs, directory=tmp_path)
+    sales.write(snapshots=False)
+    code, result = sales.run(0)
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_snapshottable")
+    capsys.readouterr()
+    main(["doctor", *sales.repo, "--output", "json"])
+    said = capsys.readouterr().out
+    for directory in (sales.source, sales.target):
+        assert f"hdfs dfsadmin -allowSnapshot {directory.path}" in said
+
+
+def _killed_rounds(sales: MirrorRuns, rounds: int) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")  # noqa: T201 - pytest shows it with a failure
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    begin = time.monotonic()
+    assert sales.started(0).wait(120) == 0
+    whole = time.monotonic() - begin
+    for hour in range(1, rounds + 1):
+        sales.fill({f"{hour}/{number}": f"{hour} {number}" for number in range(40)})
+        if hour > 1:
+            sales.system.rename(below(sales.source, f"{hour - 1}"), below(sales.source, f"was{hour - 1}"))
+        killed = sales.started(hour)
+        time.sleep(chance.uniform(0.4, 1.1) * whole)
+        killed.kill()
+        killed.wait()
+        deadline = time.monotonic() + 120
+        while sales.started(hour).wait(120) != 0:
+            assert time.monotonic() < deadline
+            time.sleep(1)  # the lease of the killed run has to end
+        wanted = sales.tree(sales.source)
+        assert sales.tree(sales.target) == sales.tree(sales.target, sales.names(sales.target)[-1]) == wanted
+        assert [name for name in sales.names(sales.target) if name.endswith(".arranged")] == []
+    assert not any(entry.name.startswith(".feedctl") for entry in sales.system.list(sales.target))
+
+
+@pytest.mark.extended
+@pytest.mark.timeout(300)
+def test_a_killed_run_is_finished_by_the_next(sales: MirrorRuns) -> None:
+    _killed_rounds(sales, 3)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_runs_that_are_killed_again_and_again_end_in_equal_trees(sales: MirrorRuns) -> None:
+    _killed_rounds(sales, 23)
