@@ -39,6 +39,7 @@ OF_ACTIONS = tuple(
         "transfer",
         "retention",
         "replication",
+        "mirror",
         "hive",
         "exchange",
         "process_runner",

@@ -59,10 +59,6 @@ class SnapshotStore(Protocol):
         """Let a directory have snapshots; only the administrator of the store may."""
         ...
 
-    def snapshottable(self, root: CanonicalPath) -> Sequence[str]:
-        """Return the paths of this identity's directories that can have snapshots, sorted; `root` is the store's."""
-        ...
-
     def list(self, directory: CanonicalPath) -> Sequence[DirectorySnapshot]:
         """Return the snapshots of a directory, oldest first."""
         ...

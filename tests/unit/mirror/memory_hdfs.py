@@ -254,10 +254,6 @@ class MemorySnapshots(SnapshotStore):
         self.hdfs.status(directory)
         self.hdfs.taken.setdefault(directory.path, {})
 
-    def snapshottable(self, root: CanonicalPath) -> Sequence[str]:
-        del root
-        return sorted(self.hdfs.taken)
-
     def _of(self, directory: CanonicalPath) -> dict[str, _Taken]:
         self.hdfs.status(directory)
         if directory.path not in self.hdfs.taken:

@@ -53,14 +53,6 @@ class WebHdfsSnapshots(SnapshotStore):
         self._effect("PUT", directory, "ALLOWSNAPSHOT")
 
     @override
-    def snapshottable(self, root: CanonicalPath) -> Sequence[str]:
-        answer = self.name_nodes.long_answer(root, "GETSNAPSHOTTABLEDIRECTORYLIST")
-        with understood(root):
-            found = listed(answer, "SnapshottableDirectoryList")
-            names = ((text(each, "parentFullPath"), text(member(each, "dirStatus"), "pathSuffix")) for each in found)
-            return sorted(f"{above.removesuffix('/')}/{name}" for above, name in names)
-
-    @override
     def list(self, directory: CanonicalPath) -> Sequence[DirectorySnapshot]:
         """Return the snapshots; the time of a snapshot's root is that of its making."""
         answer = self.name_nodes.long_answer(directory, "GETSNAPSHOTLIST")
