@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolkit.actions.model import INTERRUPTED, TIMED_OUT
+from toolkit.actions.model import INTERRUPTED, TIMED_OUT, SkipReason
 from toolkit.actions.validation import QUALITY_FAILED, QUALITY_UNKNOWN
 from toolkit.el.frequency import shift
 from toolkit.el.waits import WaitPolicy, retry_waits
@@ -45,4 +45,4 @@ def _can_help(result: InstanceResult, *, on_timeout: bool) -> bool:
     if failed is not None:
         return on_timeout if failed.code == TIMED_OUT else failed.code not in {INVALID, *_BLOCKED}
     codes = {each.code for each in result.items if each.outcome is Outcome.FAILED}
-    return bool(codes) and codes.isdisjoint({HOPELESS, INTERRUPTED})
+    return bool(codes) and codes.isdisjoint({HOPELESS, INTERRUPTED, SkipReason.REFUSED})

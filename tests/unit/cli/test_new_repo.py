@@ -171,8 +171,8 @@ def test_an_unknown_entrypoint_names_those_there_are(feedctl: Feedctl) -> None:
     ran = feedctl("entrypoint", "retentoin")
     assert ran.code == 2
     assert (
-        "known: compact, db_export, db_import, doctor, hive_export, hive_import, hive_replication, ingest, late_check, mirror, "
-        "monitor, process, replication, retention, trigger, validate" in ran.err
+        "known: compact, db_export, db_import, doctor, hive_export, hive_import, hive_replication, ingest, late_check, "
+        "mirror, monitor, process, replication, retention, trigger, validate" in ran.err
     )
 
 

@@ -102,6 +102,18 @@ def test_a_mirror_of_a_type_without_action_is_refused_by_name() -> None:
     assert "a mirror of type hdfs" in str(value.error("process manuals"))
 
 
+def test_a_snapshot_mirror_is_refused_only_for_what_it_does_not_do() -> None:
+    retention = "{limit: days(1), number: 2}"
+    text = TREE.replace("type: hdfs", "type: hdfs_snapshot").replace("_dir:", "_snapshot_dir:")
+    text = text.replace("on_source_delete: quarantine", f"source_snapshot_retention: {retention}")
+    text += f"  target_snapshot_retention: {retention}\n"
+    files = {**FILES, "mirrors/web/manuals.yaml": text}
+    assert not_implemented(repository(files).process("manuals"), Area.PROCESS) == ()
+    files["mirrors/web/manuals.yaml"] = text + "  tde_encryption_enabled: true\n"
+    (value,) = not_implemented(repository(files).process("manuals"), Area.PROCESS)
+    assert value.value == "tde_encryption_enabled: true"
+
+
 def test_a_template_of_the_repo_makes_several_entities_from_values() -> None:
     repo = repository(OWN)
     feed, process = repo.entity("orders_raw"), repo.entity("orders")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from tests.unit.process_runner.queues import KEYS, MIDNIGHT, TWICE, HandClock, attempt, ended, site
-from toolkit.actions.model import INTERRUPTED, TIMED_OUT, Problem
+from toolkit.actions.model import INTERRUPTED, TIMED_OUT, Problem, SkipReason
 from toolkit.entities import Order
 from toolkit.ledger.runs.errors import LeaseHeld, TooManyRun
 from toolkit.ledger.vocabulary import RunStatus
@@ -248,6 +248,7 @@ def test_the_end_of_the_process_is_told_to_who_waits_for_a_turn() -> None:
         (FAILED, None, True),
         (NO_OUTPUT, None, True),
         (HOPELESS, None, False),
+        (SkipReason.REFUSED, None, False),
         (INTERRUPTED, None, False),
         ("", Problem(code="unreachable", message=""), True),
         ("", Problem(code=INVALID, message=""), False),
