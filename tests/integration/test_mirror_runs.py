@@ -93,9 +93,9 @@ def test_a_directory_without_snapshots_is_refused_and_doctor_has_the_command(
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_snapshottable")
     capsys.readouterr()
     main(["doctor", *sales.repo, "--output", "json"])
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for directory in (sales.source, sales.target):
-        assert f"hdfs dfsadmin -allowSnapshot {directory.path}" in said
+        assert f"hdfs dfsadmin -allowSnapshot {directory.path}" in printed
 
 
 def _killed_rounds(sales: MirrorRuns, rounds: int) -> None:

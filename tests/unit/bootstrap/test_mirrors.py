@@ -1,4 +1,4 @@
-"""Where the WebHDFS of a cluster is, and the settings of a run without feeds."""
+"""WebHDFS of a cluster, and the settings of a run without feeds."""
 
 from __future__ import annotations
 
