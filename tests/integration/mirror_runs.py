@@ -99,7 +99,9 @@ class MirrorRuns:
     def fill(self, files: Mapping[str, str]) -> None:
         """Write files at the source."""
         for name, text in files.items():
-            self.system.write(below(self.source, name), [text.encode()])
+            path = below(self.source, name)
+            self.system.mkdirs(path.parent)
+            self.system.write(path, [text.encode()])
 
     def tree(self, root: CanonicalPath, snapshot: str = "") -> dict[str, str | None]:
         """Return the text of each file below a directory; of a directory None."""
