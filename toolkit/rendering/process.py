@@ -76,7 +76,7 @@ def _item_text(item: StepItem) -> str:
         return f"{item.instance_key}  all steps had succeeded"
     if item.kind in _CHANGES:
         return f"{item.instance_key}  {_CHANGES[item.kind].format(item.name)} ({item.path})"
-    return f"{item.instance_key}  {item.name} ({item.engine} {item.path})"
+    return f"{item.instance_key}  {item.name} ({f'{item.engine} {item.path}'.rstrip()})"
 
 
 def _items_text(item: StepItem) -> str:
