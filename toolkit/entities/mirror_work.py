@@ -24,6 +24,10 @@ class CopySettings:
     map_bandwidth: int | None = None
     tde_encryption_enabled: bool = False
 
+    def clusters(self) -> tuple[str, str]:
+        """Return the cluster of the source, and that of the target."""
+        return self.source_cluster, self.target_cluster
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TreeMirror(CopySettings):
