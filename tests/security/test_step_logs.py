@@ -29,9 +29,8 @@ from toolkit.ledger.identity import identity_of
 from toolkit.ledger.jobs.rows import StepRun
 from toolkit.ledger.runs.items import NewItem
 from toolkit.ledger.vocabulary import RunStatus
-from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.action import ProcessAction
-from toolkit.process_runner.mirrors import SnapshotMirrors
+from toolkit.process_runner.mirrors import Mirrors
 from toolkit.process_runner.prepare import PrepareRules
 from toolkit.programs.left_over import end_processes
 from toolkit.programs.log_folder import UnsafeLog, begin_log, require_own_folder
@@ -210,12 +209,7 @@ def test_a_row_does_not_choose_the_step_that_is_ended(tmp_path: Path, step: str)
         metastores=lambda _: pytest.fail("no table is asked for"),
         end_left_over=end,
         prepare=PrepareRules(holds=(), new_holds=NoNewHolds(), losing=lambda _feed, _cluster: ()),
-        mirrors=SnapshotMirrors(
-            cluster=lambda _: pytest.fail("no mirror is asked for"),
-            snapshots=lambda _cluster, _root, _hook: pytest.fail("no mirror is asked for"),
-            limits=DeleteLimits(),
-            now=SystemClock().now,
-        ),
+        mirrors=Mirrors(actions={}),
     )
     target = SimpleNamespace(entity="job", cluster="primary", instance_key=NOON)
     left = left_item(NewItem(position=0, kind="step", path=step, instance_key=NOON), 7)

@@ -1,4 +1,4 @@
-"""Snapshot mirrors of a run, wired; and the WebHDFS of a cluster, which has the calls for snapshots."""
+"""Mirrors of a run, wired by type; and the WebHDFS of a cluster, which has the calls for snapshots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from toolkit.bootstrap.storages import stores_of
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.process_runner.mirrors import SnapshotMirrors
+from toolkit.process_runner.mirrors import Mirrors
+from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
 from toolkit.storage.hadoop_conf import hadoop_settings
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class NoSnapshots(InvalidInput):
         super().__init__(f"{path} is not on HDFS, and no other store has snapshots of directories")
 
 
-def snapshot_mirrors(context: ActionContext, now: Callable[[], datetime]) -> SnapshotMirrors:
-    """Return the mirrors of a run; the clusters at both ends have to be of its environment."""
+def mirrors_of(context: ActionContext, now: Callable[[], datetime]) -> Mirrors:
+    """Return the actions of mirrors; the clusters at both ends have to be of its environment."""
     repository, limits = context.repository, context.repository.settings.max_delete
 
     def cluster(name: str) -> Cluster:
@@ -50,13 +51,14 @@ def snapshot_mirrors(context: ActionContext, now: Callable[[], datetime]) -> Sna
         spec = web_spec(root, of, context.choice.spec_of(root), context.variables)
         return open_snapshots(spec, read_only=hook is None, before_effect=hook or context.process.check)
 
-    return SnapshotMirrors(
+    by_snapshots = SnapshotMirrors(
         cluster=cluster,
         snapshots=snapshots,
         limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
         now=now,
         is_dry_run=context.options.dry_run,
     )
+    return Mirrors(actions={"hdfs_snapshot": by_snapshots})
 
 
 def web_spec(path: CanonicalPath, cluster: Cluster, spec: StorageSpec, variables: Variables) -> StorageSpec:

@@ -17,7 +17,7 @@ from toolkit.bootstrap.action_context import ActionContext, ActionOptions, Wired
 from toolkit.bootstrap.catalogs import catalog_for_reading
 from toolkit.bootstrap.ingested_data import ingested_instances
 from toolkit.bootstrap.messages import MessageContent
-from toolkit.bootstrap.mirrors import snapshot_mirrors
+from toolkit.bootstrap.mirrors import mirrors_of
 from toolkit.bootstrap.process_place import LocalPlace
 from toolkit.el import format_instant
 from toolkit.entities.not_implemented import Area
@@ -155,7 +155,7 @@ class ProcessWiring:
             ingested=partial(ingested_instances, self.context.variables),
             workplace=place,
             prepare=self._prepare,
-            mirrors=snapshot_mirrors(self.context, self.clock.now),
+            mirrors=mirrors_of(self.context, self.clock.now),
             aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,
             temporary=TemporaryFeeds(repository=self.context.repository),
             keeps_columns=self.context.repository.settings.lineage.columns,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from typing_extensions import override
+
 from toolkit.entities.vocabulary import OnMissingSnapshot
 from toolkit.errors import Failed
 from toolkit.mirror.changes import MirrorStep, Operation
+from toolkit.mirror.diff import MirrorChange, MirrorDiff
 from toolkit.storage import OWN_PREFIX, StorageError
 
 if TYPE_CHECKING:
@@ -170,7 +173,7 @@ class MirrorRemoval(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorPlan:
+class MirrorPlan(MirrorDiff):
     """Plan of a run.
 
     Attributes:
@@ -204,3 +207,34 @@ class MirrorPlan:
     def bytes(self) -> int:
         """Bytes that are copied."""
         return sum(each.entry.size for each in self.operations if each.step is MirrorStep.COPY and each.entry)
+
+    @property
+    @override
+    def facts(self) -> Mapping[str, object]:
+        state = self.state
+        return {"snapshot": state.snapshot, "base": state.base or None, "work": state.work.value}
+
+    @property
+    @override
+    def basis(self) -> str:
+        since = f"since {self.state.base}" if self.state.base else "of the target as it is"
+        return f"{since}, {self.bytes:,} bytes to copy ({self.state.work})"
+
+    @override
+    def changes(self) -> Iterator[MirrorChange]:
+        """Yield the changes of data; attributes of what is copied or made go with it."""
+        modified = self.moved - {each.origin for each in self.operations if each.step is MirrorStep.MOVE}
+        origins = {each.path: each.origin for each in self.operations if each.step is MirrorStep.PLACE}
+        made = {each.path for each in self.operations if each.step is MirrorStep.MAKE}
+        for step, path, origin, entry in self.operations:
+            if step is MirrorStep.COPY and entry is not None:
+                is_new = origins.get(path) not in modified and path not in self.removed
+                yield MirrorChange("copy" if is_new else "replace", path, bytes=entry.size)
+            elif step is MirrorStep.OUT and path in self.removed - self.placed:
+                yield MirrorChange("remove", path)
+            elif step is MirrorStep.MOVE:
+                yield MirrorChange("rename", path, origin)
+            elif step is MirrorStep.MAKE:
+                yield MirrorChange("mkdir", path)
+            elif step is MirrorStep.ATTRIBUTES and path not in made:
+                yield MirrorChange("attributes", path)

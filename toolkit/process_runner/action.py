@@ -19,7 +19,7 @@ from toolkit.ledger.vocabulary import LifeCycle, RunStatus
 from toolkit.process_runner.batches import InstanceBatch, NotReached, divided, has_failed
 from toolkit.process_runner.calls import Workplace, require_as_read
 from toolkit.process_runner.errors import FileChanged, StepLeftBehind
-from toolkit.process_runner.mirrors import MirrorEngine, SnapshotMirrors
+from toolkit.process_runner.mirrors import MirrorEngine, Mirrors
 from toolkit.process_runner.output_batches import ClearBatch, PublishBatch
 from toolkit.process_runner.output_leases import eviction_in_the_way, output_leases
 from toolkit.process_runner.outputs import Made
@@ -71,7 +71,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         ingested: reader of an ingested feed's instances.
         keeps_columns: the column lineage of steps is recorded.
         end_left_over: ends what a step of a dead runner left behind, if anything; says what it could not end.
-        mirrors: opens the mirrors of processes.
+        mirrors: actions of mirrors, by type.
         prepare: what may stand against removing outputs before the first step.
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
         temporary: feeds whose instances retention removes once they were read; None: there are none.
@@ -84,7 +84,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
     metastores: Callable[[Cluster], Metastore]
     end_left_over: Callable[[StepMark, ProcessTarget], frozenset[int]]
     prepare: PrepareRules
-    mirrors: SnapshotMirrors
+    mirrors: Mirrors
     aliases: DatasetAliases | None = None
     temporary: TemporaryFeeds | None = None
     ingested: Callable[[Feed, Cluster], FeedInstances] = no_ingested

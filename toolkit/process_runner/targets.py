@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from toolkit.el import CanonicalPath
-    from toolkit.mirror.model import MirrorPlan
+    from toolkit.mirror.diff import MirrorDiff
     from toolkit.planning.process_io import ProcessSite
     from toolkit.process_runner.late_checks import CheckedInstance
     from toolkit.process_runner.resolution import ResolvedInstance
@@ -160,7 +160,7 @@ class ProcessDetail:
     attempts: frozenset[int] = frozenset()
     starts_over: bool = False
     may_hide: bool = False
-    mirror: MirrorPlan | None = None
+    mirror: MirrorDiff | None = None
     counters: Counter[str] = field(default_factory=Counter)
 
 

@@ -17,9 +17,10 @@ from toolkit.actions.action import RunContext
 from toolkit.actions.model import TargetPlan
 from toolkit.el import CanonicalPath, Frequency, Unit
 from toolkit.entities import Engine
-from toolkit.entities.mirror_work import SnapshotMirror, SnapshotRetention
+from toolkit.entities.mirror_work import MirrorSettings, SnapshotMirror, SnapshotRetention
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, SnapshotMirrors
+from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, Mirrors
+from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
 from toolkit.process_runner.targets import ProcessDetail, ProcessPlan, StepItem
 from toolkit.programs.port import StepEnd
 from toolkit.rendering.mirror_plan import mirror_document, mirror_lines
@@ -50,23 +51,24 @@ class _Run:
         stop = cast("Any", SimpleNamespace(check=lambda: None))
         return replace(context(stop), stores=lambda path: stores[path.authority], write_ledger=self.written.append)
 
-    def mirrors(self, *, is_dry_run: bool = False) -> SnapshotMirrors:
+    def mirrors(self, *, is_dry_run: bool = False) -> Mirrors:
         stores = {"one": self.site.one, "two": self.site.two}
 
         def cluster(name: str) -> Any:  # noqa: ANN401 - stands for a cluster
             return SimpleNamespace(name=name, place=lambda text: CanonicalPath("hdfs", name, text))
 
-        return SnapshotMirrors(
+        by_snapshots = SnapshotMirrors(
             cluster=cluster,
             snapshots=lambda of, _root, _hook: MemorySnapshots(stores[of.name]),
             limits=self.limits,
             now=lambda: datetime(2027, 1, 1, tzinfo=UTC),
             is_dry_run=is_dry_run,
         )
+        return Mirrors(actions={"hdfs_snapshot": by_snapshots})
 
     @staticmethod
     def plan(hour: int) -> ProcessPlan:
-        process = SimpleNamespace(workflow=SimpleNamespace(mirror=SimpleNamespace(hdfs_snapshot=_MIRROR)))
+        process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hdfs_snapshot=_MIRROR)))
         key = f"2026-03-01T{hour:02}:00Z"
         target = cast("Any", SimpleNamespace(entity="sales", instance_key=key, site=SimpleNamespace(process=process)))
         item = StepItem(name="main", engine=Engine.MIRROR, path="", instance_key=key)

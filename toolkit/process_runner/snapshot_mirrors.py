@@ -1,0 +1,129 @@
+"""Mirrors by snapshots (`type: hdfs_snapshot`), which work in the run of their process, with its guard and stores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from toolkit.el import shift
+from toolkit.mirror.apply import MirrorRun
+from toolkit.mirror.changes import MirrorStep
+from toolkit.mirror.model import Attribute, KeptSnapshots, MirrorPlan, MirrorRules, MirrorSide
+from toolkit.mirror.planner import MirrorPlanner
+from toolkit.process_runner.mirrors import MirrorAction, copies_of, failed, refuse_excess, shown
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.model import Problem
+    from toolkit.el import CanonicalPath
+    from toolkit.entities import Cluster
+    from toolkit.entities.mirror_work import SnapshotMirror, SnapshotRetention
+    from toolkit.planning.delete_limits import DeleteLimits
+    from toolkit.process_runner.targets import ProcessPlan, ProcessTarget
+    from toolkit.storage.snapshots import SnapshotStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotMirrors(MirrorAction):
+    """Snapshot mirrors of a run, by the settings of their processes.
+
+    Attributes:
+        cluster: the cluster of a name; raises InvalidInput for one that is not there, or not of the environment.
+        snapshots: opens the snapshots of the store that a directory of a cluster is on: for reading only without a
+            hook, which is called before each change.
+        limits: of what one run of a mirror removes at its target.
+        now: the wall-clock time, UTC.
+        is_dry_run: planning an instance plans all changes; else the run does, from the snapshot that it makes.
+    """
+
+    cluster: Callable[[str], Cluster]
+    snapshots: Callable[[Cluster, CanonicalPath, Callable[[], None] | None], SnapshotStore]
+    limits: DeleteLimits
+    now: Callable[[], datetime]
+    is_dry_run: bool = False
+
+    @override
+    def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
+        planner = self.planner(plan.target, work, None)
+        state = planner.state(planner.rules.snapshot(plan.target.instance_key))
+        if state.problem is not None:
+            return failed(plan, state.problem)
+        if not self.is_dry_run:
+            return plan
+        mirror = planner.plan(state, live=True)
+        return shown(plan, mirror, lambda: self.refuse(planner, mirror))
+
+    @override
+    def run(self, plan: ProcessPlan, work: RunContext) -> Counter[str] | Problem:
+        """Mirror, then prune."""
+        target = plan.target
+        settings = snapshot_mirror(target)
+        assert settings is not None  # noqa: S101 - the callers have looked
+        planner = self.planner(target, work, work.guard.check)
+        copies = copies_of(settings, work)
+        run = MirrorRun(planner=planner, copy=copies.copy, refuse=lambda found: self.refuse(planner, found))
+        plans = run.run(planner.rules.snapshot(target.instance_key))
+        problem = plans[-1].state.problem
+        if problem is not None:
+            return problem
+        retentions = (settings.source_snapshot_retention, settings.target_snapshot_retention)
+        counted = counted_in(plans)
+        counted.update(SNAPSHOTSPRUNED=len(run.prune(*map(self.kept, retentions))))
+        return counted
+
+    def planner(self, target: ProcessTarget, work: RunContext, hook: Callable[[], None] | None) -> MirrorPlanner:
+        """Return the planner of an instance's mirror; raises InvalidInput when a side cannot be opened."""
+        settings = snapshot_mirror(target)
+        assert settings is not None  # noqa: S101 - the callers have looked
+        source, into = settings.directories()
+        return MirrorPlanner(
+            source=self._side(settings.source_cluster, source, work, hook),
+            target=self._side(settings.target_cluster, into, work, hook),
+            rules=MirrorRules(
+                name=target.entity,
+                preserve=frozenset(map(Attribute, settings.preserve)),
+                on_missing=settings.on_missing,
+            ),
+            check=work.guard.run.check,
+            pool=work.copying.pool,
+        )
+
+    def _side(self, name: str, directory: str, work: RunContext, hook: Callable[[], None] | None) -> MirrorSide:
+        cluster = self.cluster(name)
+        root = cluster.place(directory)
+        return MirrorSide(root=root, system=work.stores(root), snapshots=self.snapshots(cluster, root, hook))
+
+    def refuse(self, planner: MirrorPlanner, plan: MirrorPlan) -> None:
+        """Return when a plan is within the limits.
+
+        Raises:
+            MirrorRemovesTooMuch: it is not.
+        """
+        if plan.removed:
+            refuse_excess(planner.rules.name, planner.target.root, planner.removal(plan), self.limits)
+
+    def kept(self, retention: SnapshotRetention) -> KeptSnapshots:
+        """Return the snapshots that one side keeps now."""
+        return KeptSnapshots(older_than=shift(self.now(), retention.limit, -1, "UTC"), number=retention.number)
+
+
+def counted_in(plans: Sequence[MirrorPlan]) -> Counter[str]:
+    """Return the counters of plans."""
+    return Counter(
+        COPY=sum(each.count(MirrorStep.COPY) for each in plans),
+        BYTESCOPIED=sum(each.bytes for each in plans),
+        RENAMES=sum(each.count(MirrorStep.MOVE) for each in plans),
+        DELETES=sum(len(each.removed - each.placed) for each in plans),
+    )
+
+
+def snapshot_mirror(target: ProcessTarget) -> SnapshotMirror | None:
+    """Return the settings of the snapshot mirror of an instance; None: it is none."""
+    mirror = target.site.process.workflow.mirror
+    return None if mirror is None else mirror.hdfs_snapshot
