@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.replications import KEYS, End, Replication, hour, outcomes
-from toolkit.replication.verify import VerifyStatus
+from toolkit.actions.verification import VerifyStatus
 
 INSTANCE = "clicks/2026-03-01-00"
 ONE = ("--start", KEYS[0])

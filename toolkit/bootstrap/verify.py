@@ -9,6 +9,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.selection import EntitySelection
+from toolkit.actions.verification import VerifiedInstance
 from toolkit.bootstrap.action_context import ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_of, recorded_of, routes_of
@@ -19,7 +20,7 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.due_copies import CopyRecords
 from toolkit.planning.replication import Range
 from toolkit.replication.resolve import ReplicationResolver
-from toolkit.replication.verify import VerifiedInstance, Verifier
+from toolkit.replication.verify import Verifier
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress

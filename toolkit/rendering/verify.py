@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from toolkit.actions.verification import BEING_COPIED, VerifyStatus
 from toolkit.rendering.action_result import MOST_LINES, Document, problem_document
-from toolkit.replication.verify import BEING_COPIED, VerifyStatus
 from toolkit.result import ExitCode
 
 if TYPE_CHECKING:
-    from toolkit.replication.verify import VerifiedInstance
+    from toolkit.actions.verification import VerifiedInstance
 
 
 def verification_exit(found: Sequence[VerifiedInstance]) -> ExitCode:

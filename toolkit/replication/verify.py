@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import Problem
 from toolkit.actions.progress import NoProgress, Progress
+from toolkit.actions.verification import (
+    BEING_COPIED,
+    NOTHING_TO_COMPARE,
+    Differences,
+    TreeVerifier,
+    VerifiedInstance,
+    VerifyStatus,
+)
 from toolkit.availability import is_ready, is_there
 from toolkit.el import CanonicalPath
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.replication.listing import selected
 from toolkit.replication.removals import dropped_parts, never_copied
-from toolkit.storage import FileKind, NotFound, StorageError, Unreachable
+from toolkit.storage import FileKind, StorageError, Unreachable
 from toolkit.threads import WorkerPool
-from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.spread_copy import COPY_THREADS
 from toolkit.transfer.trees import below, read_tree
 
@@ -28,90 +33,7 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
     from toolkit.transfer.trees import Tree
 
-MOST_NAMED = 1000
-"""So many files of an instance are named at most; all are counted."""
 _INSTANCES_AT_ONCE = 16
-BEING_COPIED, NOTHING_TO_COMPARE = "being_copied", "nothing_to_compare"
-"""Codes of instances whose state is unknown."""
-
-
-class VerifyStatus(StrEnum):
-    """Result of the verification of a file or directory at a target."""
-
-    MISSING = "missing"
-    """It was copied, and is not there."""
-    EXTRA = "extra"
-    """It is there, and was not copied."""
-    DIFFERENT = "different"
-    """It has other bytes than those that were copied."""
-    KEPT = "kept"
-    """A directory is there that was copied, and that the source no longer has; nothing is wrong with it."""
-    UNREADABLE = "unreadable"
-    """It could not be read, so its state is unknown."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DifferentFile:
-    """A file that is not what was copied.
-
-    Attributes:
-        path: of the file at the target.
-        message: what was found instead, for people.
-    """
-
-    path: CanonicalPath
-    status: VerifyStatus
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VerifiedInstance:
-    """Verification of one instance from one source.
-
-    Attributes:
-        target: the instance.
-        files: so many were compared, or should have been.
-        bytes: so many were read at the target.
-        by_source: so many of the files were compared with the source, since the ledger has no digest of them.
-        counts: of files with something wrong.
-        findings: the first of them, by name.
-        problem: why the result is unknown; None: it is known.
-    """
-
-    target: ReplicationTarget
-    files: int = 0
-    bytes: int = 0
-    by_source: int = 0
-    counts: Mapping[VerifyStatus, int] = field(default_factory=dict)
-    findings: tuple[DifferentFile, ...] = ()
-    problem: Problem | None = None
-
-    @property
-    def is_different(self) -> bool:
-        """True if the target differs from what was copied."""
-        return any(self.counts.get(each) for each in (VerifyStatus.MISSING, VerifyStatus.EXTRA, VerifyStatus.DIFFERENT))
-
-    @property
-    def is_well(self) -> bool:
-        """True if the target is as it was copied."""
-        return self.problem is None and not any(
-            self.counts[each] for each in self.counts if each is not VerifyStatus.KEPT
-        )
-
-
-@dataclass(kw_only=True)
-class _Seen:
-    """Findings about an instance so far; added to by several threads, whose appends are atomic."""
-
-    sizes: list[int] = field(default_factory=list)
-    findings: list[DifferentFile] = field(default_factory=list)
-    files: int = 0
-    by_source: int = 0
-    is_unknown: bool = False
-    """A part of it is neither in the ledger nor at the source."""
-
-    def add(self, path: CanonicalPath, status: VerifyStatus, message: str) -> None:
-        self.findings.append(DifferentFile(path=path, status=status, message=message))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +98,7 @@ class Verifier:
     def _looked_at(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
     ) -> VerifiedInstance | None:
-        seen, was_there = _Seen(), False
+        seen, was_there = Differences(), False
         try:
             dropped = self._dropped(target, recorded)
             for source, place, manifest in self._units(target, recorded):
@@ -193,16 +115,7 @@ class Verifier:
         if seen.is_unknown or not (was_there or recorded or seen.files):
             message = f"the ledger has no digests of it, and nothing of it is left in {target.source}"
             problem = Problem(code=NOTHING_TO_COMPARE, message=message)
-        in_order = sorted(seen.findings, key=lambda each: each.path)
-        return VerifiedInstance(
-            target=target,
-            files=seen.files,
-            bytes=sum(seen.sizes),
-            by_source=seen.by_source,
-            counts=Counter(each.status for each in in_order),
-            findings=tuple(in_order[:MOST_NAMED]),
-            problem=problem,
-        )
+        return seen.of(target, problem)
 
     def _dropped(
         self, target: ReplicationTarget, recorded: Mapping[CanonicalPath, Manifest]
@@ -256,7 +169,7 @@ class Verifier:
         source: CanonicalPath,
         place: CanonicalPath,
         manifest: Manifest | None,
-        seen: _Seen,
+        seen: Differences,
     ) -> bool:
         """Compare a unit, and return whether anything of it is at the target."""
         present = self._files(place)
@@ -270,25 +183,8 @@ class Verifier:
             wanted = {name: ManifestFile(entry.size) for name, entry in found.items()}
         else:
             wanted = dict(manifest)
-        there = present or {}
-        seen.files += len(wanted)
-        for name in sorted(wanted.keys() - there.keys()):
-            seen.add(below(place, name), VerifyStatus.MISSING, "it is not there")
-        for name in sorted(there.keys() - wanted.keys()) if target.rules.remove_deleted else ():
-            seen.add(below(place, name), VerifyStatus.EXTRA, "it was not copied")
-        both = sorted(wanted.keys() & there.keys())
-        seen.by_source += sum(not wanted[name].digest for name in both)
-        reader = _UnitReader(
-            target=DigestReader(system=self.storage(place), check=self.check),
-            source=DigestReader(system=self.storage(source), check=self.check),
-            roots=(source, place),
-            seen=seen,
-        )
-        self.pool.run_all(
-            lambda name: reader.compare(name, wanted[name], there[name].size),
-            both,
-            at_once=self.storage(place).capabilities.parallel,
-        )
+        verifier = TreeVerifier(storage=self.storage, check=self.check, pool=self.pool)
+        verifier.compare((source, place), wanted, present or {}, seen, has_extra=target.rules.remove_deleted)
         return present is not None
 
     def _files(self, root: CanonicalPath) -> Tree | None:
@@ -299,40 +195,3 @@ class Verifier:
 def _moved(unit: CanonicalPath, instance: CanonicalPath, other: CanonicalPath) -> CanonicalPath:
     """Return the place of an instance's unit at the other end."""
     return below(other, "" if unit == instance else unit.relative_to(instance))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _UnitReader:
-    """Compares the files of a unit; safe between threads.
-
-    Attributes:
-        roots: of the unit at the source, and at the target.
-    """
-
-    target: DigestReader
-    source: DigestReader
-    roots: tuple[CanonicalPath, CanonicalPath]
-    seen: _Seen
-
-    def compare(self, name: str, wanted: ManifestFile, size: int) -> None:
-        """Compare one file, whose bytes are read at the source too when their digest is unknown."""
-        path = below(self.roots[1], name)
-        if size != wanted.size:
-            self.seen.add(path, VerifyStatus.DIFFERENT, f"it has {size} bytes, and {wanted.size} were copied")
-            return
-        found = self.target.read(path)
-        self.seen.sizes.append(found.size)
-        if found.error is not None:
-            is_gone = isinstance(found.error, NotFound)
-            self.seen.add(path, VerifyStatus.MISSING if is_gone else VerifyStatus.UNREADABLE, str(found.error))
-            return
-        expected, of = wanted.digest, "its digest when it was copied"
-        if not expected:
-            there = self.source.read(below(self.roots[0], name))
-            if there.error is not None:
-                why = f"the ledger has no digest of it, and the source cannot be compared: {there.error}"
-                self.seen.add(path, VerifyStatus.UNREADABLE, why)
-                return
-            expected, of = there.digest, "that of the source"
-        if found.digest != expected:
-            self.seen.add(path, VerifyStatus.DIFFERENT, f"its digest is {found.digest}, and {of} {expected}")

@@ -18,6 +18,7 @@ from tests.described import faults, printed_faults
 from tests.unit.cli.running import Feedctl
 from tests.unit.cli.test_run import CRM, FILE, HOURLY, NOON
 from tests.unit.management.runs import execution
+from toolkit.actions.verification import VerifyStatus
 from toolkit.ledger import alerts
 from toolkit.ledger.alert_rows import AlertChanges, AlertKey, NewAlert
 from toolkit.ledger.database import Ledger
@@ -25,7 +26,6 @@ from toolkit.ledger.vocabulary import AlertKind, AlertLevel, LifeCycle
 from toolkit.linter.findings import Severity
 from toolkit.rendering.document_schemas import DocumentName, document_schema
 from toolkit.replication.targets import CopyReason
-from toolkit.replication.verify import VerifyStatus
 from toolkit.result import Outcome, Status
 
 JSON = ("--output", "json")
