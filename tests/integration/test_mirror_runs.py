@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from pathlib import Path
@@ -61,6 +62,21 @@ def test_a_mirror_is_planned_run_and_run_again_by_both_entrypoints(sales: Mirror
     }
     assert sales.run(1)[1]["items"] == []
     assert faults(result, DocumentName.PROCESS_RUN, "result", strict=True) == []
+
+
+def test_a_verification_reads_both_sides(sales: MirrorRuns, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sales.run(0)[0] == 0
+    file = below(sales.target, "stays")
+    for content, code, verdicts in ((None, 0, []), (b"STAYS", 4, ["different"])):
+        if content is not None:
+            sales.system.delete(file, below=sales.target)
+            sales.system.write(file, [content])
+        capsys.readouterr()
+        assert main(["verify", "--mirror", "sales", *sales.repo, "--output", "json"]) == code
+        found = json.loads(capsys.readouterr().out)
+        assert (found["files"], found["instances"][0]["instance"]) == (4, "2026-03-01T00:00Z")
+        assert [each["verdict"] for each in found["instances"][0]["differences"]] == verdicts
+        assert faults(found, DocumentName.VERIFY, "verification", strict=True) == []
 
 
 def test_a_run_that_would_remove_too_much_changes_nothing(sales: MirrorRuns) -> None:

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from toolkit.actions.selection import EntitySelection
+from toolkit.actions.selection import NO_FEED, EntitySelection
 from toolkit.actions.verification import VerifiedInstance
 from toolkit.bootstrap.action_context import ActionOptions, opened_context
 from toolkit.bootstrap.config import RepoRequest
+from toolkit.bootstrap.mirrors import mirrors_of
 from toolkit.bootstrap.replication import ReplicationOptions, copied_keys, ends, evicted_of, recorded_of, routes_of
 from toolkit.entities.not_implemented import Area
 from toolkit.ledger import manifests
@@ -19,6 +20,8 @@ from toolkit.ledger.runs import queries
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.due_copies import CopyRecords
 from toolkit.planning.replication import Range
+from toolkit.process_runner.selection import ProcessSelection, sites
+from toolkit.process_runner.targets import ProcessTarget
 from toolkit.replication.resolve import ReplicationResolver
 from toolkit.replication.verify import Verifier
 
@@ -28,6 +31,22 @@ if TYPE_CHECKING:
     from toolkit.ledger.database import Ledger
     from toolkit.replication.targets import ReplicationTarget
     from toolkit.runs.stop import StopSignal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MirrorVerifyOptions:
+    """Options of the verification of a mirror.
+
+    Attributes:
+        mirror: name.
+        cluster: that it runs on; None: the only one.
+        repo: the config repo, and the variables of the process.
+    """
+
+    mirror: str
+    cluster: str | None
+    repo: RepoRequest
+
 
 _ALWAYS = Range(first=datetime.min.replace(tzinfo=UTC))
 
@@ -90,10 +109,25 @@ def verify(
         return verifier.verify_all(targets.to_do, progress)
 
 
-def _options(request: VerifyOptions, now: datetime) -> ActionOptions:
+def verify_mirror(request: MirrorVerifyOptions, clock: Clock, process: StopSignal) -> tuple[VerifiedInstance, ...]:
+    """Return the verification of the target of a mirror; arguments and errors are those of `verify`."""
+    now = clock.now().replace(second=0, microsecond=0)
+    with ExitStack() as stack:
+        options = _options(request, now)
+        context = opened_context(options, clock, process, Area.PROCESS, stack, lambda _: ())
+        selection = ProcessSelection(name=request.mirror, cluster=request.cluster, must_mirror=True)
+        site = sites(context.repository, selection)[0]
+        target = ProcessTarget(site=site, nominal_time=now, waits_until=now)
+        return (mirrors_of(context, clock.now).verified(target, context.look(process)),)
+
+
+def _options(request: VerifyOptions | MirrorVerifyOptions, now: datetime) -> ActionOptions:
     clusters = () if request.cluster is None else (request.cluster,)
+    selection = NO_FEED
+    if isinstance(request, VerifyOptions):
+        selection = EntitySelection(names=(request.feed,), clusters=clusters, all_clusters=not clusters)
     return ActionOptions(
-        selection=EntitySelection(names=(request.feed,), clusters=clusters, all_clusters=not clusters),
+        selection=selection,
         repo=request.repo,
         nominal_time=now,
         dry_run=True,

@@ -1,4 +1,4 @@
-"""`feedctl verify`: whether targets still have what was copied to them."""
+"""`feedctl verify`: whether targets still have what was copied to them, by replication or by a mirror."""
 
 from __future__ import annotations
 
@@ -9,15 +9,30 @@ import typer
 from toolkit.cli.completion import cluster_names, entity_names
 from toolkit.cli.flags import AnswerFlags, flat
 from toolkit.cli.options import OutputFormat, print_answer
+from toolkit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from toolkit.actions.progress import Progress
+    from toolkit.bootstrap.verify import MirrorVerifyOptions, VerifyOptions
+
+
+class VerifyChoice(InvalidInput):
+    """Neither a feed nor a mirror was named, or both."""
+
+    def __init__(self) -> None:
+        super().__init__("give a FEED, or --mirror NAME without --source, --time, --start and --end")
 
 
 @flat
 def verify(
     *,
-    feed: Annotated[str, typer.Argument(metavar="FEED", autocompletion=entity_names, help="A feed with a target.")],
+    feed: Annotated[
+        str | None, typer.Argument(metavar="FEED", autocompletion=entity_names, help="A feed with a target.")
+    ] = None,
+    mirror: Annotated[
+        str | None,
+        typer.Option("--mirror", metavar="NAME", help="This mirror instead: its target is compared with its source."),
+    ] = None,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -45,24 +60,33 @@ def verify(
 ) -> int:
     """Read the files of a target again and compare them with what was copied; exit code 4: something differs.
 
-    The ledger's digests tell; what it has none of is compared with the source. 75: a run is copying it just now.
+    The ledger's digests tell; what it has none of is compared with the source, as all files of a mirror are. 75: a run
+    is copying it just now.
     """
     from toolkit.bootstrap.replication import ReplicationOptions
-    from toolkit.bootstrap.verify import VerifyOptions
-    from toolkit.bootstrap.verify import verify as verified
+    from toolkit.bootstrap.verify import MirrorVerifyOptions, VerifyOptions
     from toolkit.cli.option_values import first_instance
+
+    if mirror is None and feed is not None:
+        chosen = ReplicationOptions(source=source, start=first_instance(time, start, end), end=end)
+        return _printed(feed, VerifyOptions(feed=feed, cluster=cluster, chosen=chosen, repo=repo.request()), repo)
+    if mirror is None or feed or source or time or start or end:
+        raise VerifyChoice
+    return _printed(mirror, MirrorVerifyOptions(mirror=mirror, cluster=cluster, repo=repo.request()), repo)
+
+
+def _printed(name: str, request: VerifyOptions | MirrorVerifyOptions, repo: AnswerFlags) -> int:
+    from toolkit.bootstrap.verify import MirrorVerifyOptions, verify_mirror
+    from toolkit.bootstrap.verify import verify as verify_feed
     from toolkit.clock import SystemClock
     from toolkit.rendering.verify import verification_document, verification_exit, verification_lines
     from toolkit.runs.stop import NeverStopped
 
-    request = VerifyOptions(
-        feed=feed,
-        cluster=cluster,
-        chosen=ReplicationOptions(source=source, start=first_instance(time, start, end), end=end),
-        repo=repo.request(),
-    )
-    found = verified(request, SystemClock(), NeverStopped(), _progress(repo.output))
-    print_answer(repo.output, verification_document(feed, found), *verification_lines(feed, found))
+    if isinstance(request, MirrorVerifyOptions):
+        found = verify_mirror(request, SystemClock(), NeverStopped())
+    else:
+        found = verify_feed(request, SystemClock(), NeverStopped(), _progress(repo.output))
+    print_answer(repo.output, verification_document(name, found), *verification_lines(name, found))
     return verification_exit(found)
 
 

@@ -109,6 +109,11 @@ class MirrorRules:
         """Return the name of the snapshot of an instance; names are in the order of their times."""
         return f"{self.prefix}{instance_key.replace(':', '')}"
 
+    def instance_key(self, snapshot: str) -> str:
+        """Return the key of the instance of a snapshot of a whole tree."""
+        key = snapshot.removeprefix(self.prefix)
+        return f"{key[:-3]}:{key[-3:]}"
+
     def before(self, snapshot: str) -> str:
         """Return the name of the snapshot of what a target was before a full compare."""
         return f"{snapshot}{BEFORE}"

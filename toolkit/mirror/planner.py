@@ -64,6 +64,18 @@ class MirrorPlanner:
         """The working directory."""
         return self.target.root.child(self.rules.work)
 
+    def common(self) -> str:
+        """Return the newest snapshot of whole trees that both sides have; empty: there is none."""
+        ours = {each.name for each in self.rules.own(self.target.snapshots.list(self.target.root))}
+        there = [each.name for each in self.rules.own(self.source.snapshots.list(self.source.root))]
+        return next((name for name in reversed(there) if name in ours), "")
+
+    def is_unfinished(self) -> bool:
+        """Return whether a run works on the target, or was stopped in the middle."""
+        names = [each.name for each in self.target.snapshots.list(self.target.root)]
+        arranged = any(self.rules.is_own(each, ARRANGED) for each in names)
+        return arranged or is_there(self.target.system, self.work)
+
     def state(self, wanted: str) -> MirrorState:
         """Return what a run has to do so that the target has a snapshot of this name.
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from toolkit.actions.action import RunContext
+    from toolkit.actions.verification import VerifiedInstance
     from toolkit.el import CanonicalPath
     from toolkit.entities.mirror_work import CopySettings
     from toolkit.mirror.diff import MirrorDiff
@@ -41,8 +42,15 @@ class MirrorRemovesTooMuch(StorageError, Failed):  # noqa: N818 - the family of 
     text = "nothing was changed"
 
 
+class NoVerification(InvalidInput):
+    """A mirror of a type that cannot be verified."""
+
+    def __init__(self, *, name: str) -> None:
+        super().__init__(f"{name} is a mirror of a type that cannot be verified; look at what its --dry-run prints")
+
+
 class MirrorAction(Protocol):
-    """Action of the mirrors of one type; both calls raise StorageError, InvalidInput and StopRequested."""
+    """Action of the mirrors of one type; its calls raise StorageError, InvalidInput and StopRequested."""
 
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         """Return the plan of an instance that may run; in a dry run with its changes, else or why it must not."""
@@ -51,6 +59,11 @@ class MirrorAction(Protocol):
     def run(self, plan: ProcessPlan, work: RunContext) -> Counter[str] | Problem:
         """Mirror, under the lease of the run on the target; return the counters, or why nothing could be done."""
         ...
+
+    def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:
+        """Compare the target with the source; nothing is changed."""
+        del work
+        raise NoVerification(name=target.entity)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +87,13 @@ class Mirrors:
             return failed(plan, Problem(code=error.code, message=str(error)))
         except InvalidInput as error:
             return failed(plan, Problem(code=INVALID, message=str(error)))
+
+    def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:
+        """Return the verification of a mirror's target; raises NoVerification, and what `check` of the work raises."""
+        action = self.of(target)
+        if action is None:
+            raise NoVerification(name=target.entity)
+        return action.verified(target, work)
 
     def of(self, target: ProcessTarget) -> MirrorAction | None:
         """Return the action of an instance's mirror; None: it has none."""

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from toolkit.actions.verification import TreeVerifier
 from toolkit.el import shift
 from toolkit.mirror.apply import MirrorRun
 from toolkit.mirror.changes import MirrorStep
 from toolkit.mirror.model import Attribute, KeptSnapshots, MirrorPlan, MirrorRules, MirrorSide
 from toolkit.mirror.planner import MirrorPlanner
+from toolkit.mirror.verify import verify_snapshot_mirror
 from toolkit.process_runner.mirrors import MirrorAction, copies_of, failed, refuse_excess, shown
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from toolkit.actions.action import RunContext
     from toolkit.actions.model import Problem
+    from toolkit.actions.verification import VerifiedInstance
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster
     from toolkit.entities.mirror_work import SnapshotMirror, SnapshotRetention
@@ -76,6 +79,15 @@ class SnapshotMirrors(MirrorAction):
         counted = counted_in(plans)
         counted.update(SNAPSHOTSPRUNED=len(run.prune(*map(self.kept, retentions))))
         return counted
+
+    @override
+    def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:
+        """Compare the target as it is with the source's snapshot that it was made from."""
+        settings = snapshot_mirror(target)
+        assert settings is not None  # noqa: S101 - the callers have looked
+        planner = self.planner(target, work, None)
+        verifier = TreeVerifier(storage=work.stores, check=work.guard.run.check)
+        return verify_snapshot_mirror(planner, settings.clusters(), target.instance_key, verifier)
 
     def planner(self, target: ProcessTarget, work: RunContext, hook: Callable[[], None] | None) -> MirrorPlanner:
         """Return the planner of an instance's mirror; raises InvalidInput when a side cannot be opened."""
