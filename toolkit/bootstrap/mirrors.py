@@ -12,6 +12,7 @@ from toolkit.errors import InvalidInput
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.mirrors import Mirrors
 from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
+from toolkit.process_runner.tree_mirrors import TreeMirrors
 from toolkit.storage.hadoop_conf import hadoop_settings
 
 if TYPE_CHECKING:
@@ -51,14 +52,13 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime]) -> Mirrors:
         spec = web_spec(root, of, context.choice.spec_of(root), context.variables)
         return open_snapshots(spec, read_only=hook is None, before_effect=hook or context.process.check)
 
+    is_dry_run = context.options.dry_run
+    max_delete = DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes)
     by_snapshots = SnapshotMirrors(
-        cluster=cluster,
-        snapshots=snapshots,
-        limits=DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes),
-        now=now,
-        is_dry_run=context.options.dry_run,
+        cluster=cluster, snapshots=snapshots, limits=max_delete, now=now, is_dry_run=is_dry_run
     )
-    return Mirrors(actions={"hdfs_snapshot": by_snapshots})
+    trees = TreeMirrors(cluster=cluster, limits=max_delete, is_dry_run=is_dry_run)
+    return Mirrors(actions={"hdfs": trees, "hdfs_snapshot": by_snapshots})
 
 
 def web_spec(path: CanonicalPath, cluster: Cluster, spec: StorageSpec, variables: Variables) -> StorageSpec:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
+from toolkit.entities.mirror_work import CopyWork, HiveMirror, TreeMirror
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Retention
@@ -27,7 +28,7 @@ WITHOUT_ACTION: Mapping[StrEnum, str] = {
 }
 """The words of closed sets that no action does yet, with what to write now; no message suggests them."""
 
-MIRRORS_WITHOUT_ACTION = frozenset({"hdfs", "hive"})
+MIRRORS_WITHOUT_ACTION = frozenset({"hive"})
 """Types of mirrors that no action does yet."""
 
 COPY_PROPERTIES = (
@@ -185,6 +186,17 @@ def _retention(
         yield from _store(text, place, cluster)
 
 
+def _mirror_values(mirrored: CopyWork) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a mirror's values that no action follows yet, each with what is written."""
+    if not isinstance(mirrored, HiveMirror) and mirrored.tde_encryption_enabled:
+        yield "tde_encryption_enabled", "tde_encryption_enabled: true"
+    if isinstance(mirrored, TreeMirror):
+        if mirrored.ignore_errors:
+            yield "ignore_errors", "ignore_errors: true"
+        for attribute in sorted({"block_size", "replication_number", "checksum_type"}.intersection(mirrored.preserve)):
+            yield "preserve", f"the attribute {attribute}"
+
+
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
     for name in sorted(MIRRORS_WITHOUT_ACTION.intersection(workflow.mirror.given() if workflow.mirror else ())):
         yield NotImplementedValue(
@@ -194,14 +206,14 @@ def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
             instead="suspend it, or remove its file; a feed with a target cluster is replicated now",
             on_key=True,
         )
-    snapshots = workflow.mirror.hdfs_snapshot if workflow.mirror else None
-    if snapshots is not None and snapshots.tde_encryption_enabled:
-        yield NotImplementedValue(
-            area=Area.PROCESS,
-            pointer=("workflow", "mirror", "hdfs_snapshot", "tde_encryption_enabled"),
-            value="tde_encryption_enabled: true",
-            instead="remove it: files are read and written with the keys of the run",
-        )
+    for name, mirrored in workflow.mirror.given().items() if workflow.mirror else ():
+        for key, text in _mirror_values(mirrored):
+            yield NotImplementedValue(
+                area=Area.PROCESS,
+                pointer=("workflow", "mirror", name, key),
+                value=text,
+                instead="remove it: a run mirrors all files or fails, and writes them with the settings of the target",
+            )
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]
     for pointer, engine in engines:

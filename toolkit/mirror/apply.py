@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from toolkit.actions.publication import FILES_AT_ONCE, remove
 from toolkit.availability import is_there
+from toolkit.mirror.attributes import keep_attributes
 from toolkit.mirror.changes import MirrorStep, Operation, unexplained
 from toolkit.mirror.model import (
     ARRANGED,
     BEFORE,
-    Attribute,
     KeptSnapshots,
     MirrorPlan,
     MirrorRules,
@@ -191,27 +191,8 @@ class MirrorRun:
                 raise
 
     def _keep(self, origin: CanonicalPath, place: CanonicalPath) -> None:
-        """Give a path the attributes of its origin; the time of a file says that it has the others too."""
-        source, target, preserve = self.planner.source.system, self.planner.target.system, self.planner.rules.preserve
-        found, has = source.status(origin), target.status(place)
-        owner = found.owner if Attribute.OWNER in preserve and found.owner != has.owner else None
-        group = found.group if Attribute.GROUP in preserve and found.group != has.group else None
-        if owner is not None or group is not None:
-            target.set_owner(place, owner=owner, group=group)
-        if Attribute.XATTR in preserve:
-            present = target.xattrs(place)
-            for name, value in source.xattrs(origin).items():
-                if present.get(name) != value:
-                    target.set_xattr(place, name, value)
-        permission = found.permission
-        if Attribute.PERMISSION in preserve and permission is not None and permission != has.permission:
-            target.set_permission(place, permission)
-        if Attribute.ACL in preserve:  # behind the permission bits, which are those of its mask
-            entries = source.acl(origin)
-            if entries != target.acl(place):
-                target.set_acl(place, entries)
-        if found.modified != has.modified:
-            target.set_modified(place, found.modified)
+        source, target = self.planner.source.system, self.planner.target.system
+        keep_attributes(source, source.status(origin), target, place, self.planner.rules.preserve)
 
     def _in_levels(self, work: Callable[[Operation], None], operations: Iterable[Operation]) -> None:
         """Work on operations in their order, on many of one depth and kind at once."""

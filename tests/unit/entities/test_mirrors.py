@@ -96,10 +96,16 @@ def test_a_mirror_stands_for_a_process_of_its_name_that_refers_to_its_file() -> 
     assert [each.KIND for each in repo.entities() if each.name == "manuals"] == [Kind.PROCESS]
 
 
-def test_a_mirror_of_a_type_without_action_is_refused_by_name() -> None:
-    (value,) = not_implemented(repository(FILES).process("manuals"), Area.PROCESS)
-    assert str(value.error("process manuals")).startswith("process manuals")
-    assert "a mirror of type hdfs" in str(value.error("process manuals"))
+def test_a_tree_mirror_is_refused_only_for_what_it_does_not_do() -> None:
+    assert not_implemented(repository(FILES).process("manuals"), Area.PROCESS) == ()
+    for line, value in (
+        ("ignore_errors: true", "ignore_errors: true"),
+        ("preserve: [permission, block_size]", "the attribute block_size"),
+        ("tde_encryption_enabled: true", "tde_encryption_enabled: true"),
+    ):
+        files = {**FILES, "mirrors/web/manuals.yaml": f"{TREE}  {line}\n"}
+        (found,) = not_implemented(repository(files).process("manuals"), Area.PROCESS)
+        assert found.value == value
 
 
 def test_a_snapshot_mirror_is_refused_only_for_what_it_does_not_do() -> None:

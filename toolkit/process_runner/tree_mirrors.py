@@ -1,0 +1,83 @@
+"""Mirrors that compare both sides (`type: hdfs`), on any store (ADR 0105)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from toolkit.mirror.tree_planner import TreePlan, TreePlanner
+from toolkit.mirror.tree_run import TreeRun
+from toolkit.process_runner.mirrors import MirrorAction, copies_of, failed, refuse_excess, shown
+
+if TYPE_CHECKING:
+    from toolkit.actions.action import RunContext
+    from toolkit.actions.model import Problem
+    from toolkit.entities import Cluster
+    from toolkit.planning.delete_limits import DeleteLimits
+    from toolkit.process_runner.targets import ProcessPlan, ProcessTarget
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeMirrors(MirrorAction):
+    """Mirrors of a run that compare both sides.
+
+    Attributes:
+        cluster: the cluster of a name; raises InvalidInput for one that is not there, or not of the environment.
+        limits: of what one run of a mirror removes at its target.
+        is_dry_run: planning an instance plans all changes; else the run does, under its lease.
+    """
+
+    cluster: Callable[[str], Cluster]
+    limits: DeleteLimits
+    is_dry_run: bool = False
+
+    @override
+    def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
+        planner = self.planner(plan.target, work)
+        problem = planner.problem()
+        if problem is not None or not self.is_dry_run:
+            return plan if problem is None else failed(plan, problem)
+        found = planner.plan()
+        return shown(plan, found, lambda: self.refuse(planner, found))
+
+    @override
+    def run(self, plan: ProcessPlan, work: RunContext) -> Counter[str] | Problem:
+        planner = self.planner(plan.target, work)
+        run = TreeRun(
+            planner=planner,
+            copy=copies_of(planner.settings, work).copy,
+            refuse=lambda found: self.refuse(planner, found),
+            run_name=work.run_name,
+            completing=work.guard.completing,
+        )
+        done = run.run()
+        return Counter(COPY=len(done.copied), BYTESCOPIED=done.bytes, DELETES=len(done.leaving))
+
+    def planner(self, target: ProcessTarget, work: RunContext) -> TreePlanner:
+        """Return the planner of an instance's mirror; raises InvalidInput when a side cannot be opened."""
+        mirror = target.site.process.workflow.mirror
+        assert mirror is not None  # noqa: S101 - the callers have looked
+        assert mirror.hdfs is not None  # noqa: S101
+        source, into = mirror.hdfs.directories()
+        return TreePlanner(
+            name=target.entity,
+            settings=mirror.hdfs,
+            source=self.cluster(mirror.hdfs.source_cluster).place(source),
+            target=self.cluster(mirror.hdfs.target_cluster).place(into),
+            stores=work.stores,
+            check=work.guard.run.check,
+            pool=work.copying.pool,
+        )
+
+    def refuse(self, planner: TreePlanner, plan: TreePlan) -> None:
+        """Return when a plan is within the limits.
+
+        Raises:
+            MirrorRemovesTooMuch: it is not.
+        """
+        if plan.leaving:
+            refuse_excess(planner.name, planner.target, plan.removal, self.limits)
