@@ -194,7 +194,7 @@ def _mirror_values(mirrored: CopyWork) -> Iterator[tuple[str, str]]:
         if mirrored.ignore_errors:
             yield "ignore_errors", "ignore_errors: true"
         for attribute in sorted({"block_size", "replication_number", "checksum_type"}.intersection(mirrored.preserve)):
-            yield "preserve", f"the attribute {attribute}"
+            yield "preserve", f"preserve: {attribute}"
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from toolkit.actions.model import Problem
+from toolkit.availability import is_there
 from toolkit.el import EPOCH
 from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.errors import Failed
@@ -142,6 +143,11 @@ class TreePlanner:
     def work(self) -> CanonicalPath:
         """The working directory in the target, on a store with renames."""
         return self.target.child(f"{STAGING_PREFIX}mirror-{self.name}")
+
+    def is_unfinished(self) -> bool:
+        """Return whether a run works on the target, or was stopped in the middle; on an object store nothing tells."""
+        system = self.stores(self.target)
+        return system.capabilities.atomic_rename and is_there(system, self.work)
 
     @property
     def preserve(self) -> frozenset[Attribute]:

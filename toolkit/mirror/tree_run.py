@@ -84,7 +84,7 @@ class TreeRun:
             MirrorTargetChanged: others changed the target meanwhile.
         """
         root, has_renames = self.planner.target, self.system.capabilities.atomic_rename
-        has_begun = has_renames and is_there(self.system, self.planner.work)
+        has_begun = self.planner.is_unfinished()
         if has_begun:
             self._give_back()
         plan = self.planner.plan()

@@ -14,6 +14,7 @@ from toolkit.actions.verification import (
     VerifiedInstance,
     VerifyStatus,
 )
+from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.ledger.manifests import ManifestFile
 from toolkit.storage import FileKind, NotFound, StorageError
 from toolkit.transfer.trees import Tree, below, read_tree
@@ -21,6 +22,7 @@ from toolkit.transfer.trees import Tree, below, read_tree
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.mirror.planner import MirrorPlanner
+    from toolkit.mirror.tree_planner import TreePlanner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +110,27 @@ def _verified(planner: MirrorPlanner, tree: MirroredTree, verifier: TreeVerifier
     if found.found and (planner.is_unfinished() or planner.common() != common):
         return VerifiedInstance(target=tree, problem=_BETWEEN)
     return found.of(replace(tree, instance_key=planner.rules.instance_key(common)))
+
+
+def verify_tree_mirror(planner: TreePlanner, instance_key: str, verifier: TreeVerifier) -> VerifiedInstance:
+    """Compare a target with its source, as both are now; what only the target has counts unless the mirror keeps it.
+
+    Args:
+        planner: has both sides.
+        instance_key: that was asked for.
+        verifier: reads both sides.
+    """
+    settings, root = planner.settings, planner.target
+    cluster, counterpart = settings.target_cluster, settings.source_cluster
+    tree = MirroredTree(cluster=cluster, counterpart=counterpart, instance_key=instance_key, target=root)
+    has_extra = settings.on_source_delete is not GoneAtSource.KEEP
+    try:
+        found = compare_trees(planner.source, root, verifier, has_extra=has_extra)
+        if found.found and planner.is_unfinished():
+            return VerifiedInstance(target=tree, problem=_BETWEEN)
+    except StorageError as error:
+        return VerifiedInstance(target=tree, problem=Problem(code=error.code, message=str(error)))
+    return found.of(tree)
 
 
 _BETWEEN = Problem(

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from toolkit.actions.verification import TreeVerifier
 from toolkit.mirror.tree_planner import TreePlan, TreePlanner
 from toolkit.mirror.tree_run import TreeRun
+from toolkit.mirror.verify import verify_tree_mirror
 from toolkit.process_runner.mirrors import MirrorAction, copies_of, failed, refuse_excess, shown
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.model import Problem
+    from toolkit.actions.verification import VerifiedInstance
     from toolkit.entities import Cluster
     from toolkit.planning.delete_limits import DeleteLimits
     from toolkit.process_runner.targets import ProcessPlan, ProcessTarget
@@ -56,6 +59,11 @@ class TreeMirrors(MirrorAction):
         )
         done = run.run()
         return Counter(COPY=len(done.copied), BYTESCOPIED=done.bytes, DELETES=len(done.leaving))
+
+    @override
+    def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:
+        verifier = TreeVerifier(storage=work.stores, check=work.guard.run.check)
+        return verify_tree_mirror(self.planner(target, work), target.instance_key, verifier)
 
     def planner(self, target: ProcessTarget, work: RunContext) -> TreePlanner:
         """Return the planner of an instance's mirror; raises InvalidInput when a side cannot be opened."""

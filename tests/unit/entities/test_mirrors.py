@@ -100,7 +100,7 @@ def test_a_tree_mirror_is_refused_only_for_what_it_does_not_do() -> None:
     assert not_implemented(repository(FILES).process("manuals"), Area.PROCESS) == ()
     for line, value in (
         ("ignore_errors: true", "ignore_errors: true"),
-        ("preserve: [permission, block_size]", "the attribute block_size"),
+        ("preserve: [permission, block_size]", "preserve: block_size"),
         ("tde_encryption_enabled: true", "tde_encryption_enabled: true"),
     ):
         files = {**FILES, "mirrors/web/manuals.yaml": f"{TREE}  {line}\n"}

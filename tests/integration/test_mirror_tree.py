@@ -1,0 +1,286 @@
+"""Runs of mirrors that compare both sides, on local disks, HDFS and S3: dry, real, refused and killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from entrypoints import mirror
+from tests.described import faults
+from tests.e2e.commands import ROOT
+from tests.integration.replications import End
+from tests.short_leases import short_leases
+from tests.testbed.hdfs import HdfsCluster
+from tests.testbed.s3 import S3Store
+from toolkit.cli.boundary import run_app
+from toolkit.cli.main import main
+from toolkit.rendering.document_schemas import DocumentName
+
+_FILES = {"src/a/f": b"f", "src/a/g": b"g", "src/deep/in/h": b"h", "src/stays": b"stays"}
+_MIRROR = """\
+kind: mirror
+name: manuals
+type: hdfs
+cluster: two
+validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
+frequency: hours(1)
+values:
+  source_cluster: one
+  source_dir: {source}
+  target_cluster: two
+  target_dir: {target}
+  {more}
+"""
+
+
+@dataclass
+class _Runs:
+    """Runs of the mirror `manuals` from `src` at one end to `dst` at another.
+
+    Attributes:
+        directory: of the config repo, the ledger and the logs.
+        more: further values.
+        settings: further lines of repo.yaml.
+    """
+
+    directory: Path
+    source: End
+    target: End
+    more: str = "on_source_delete: delete"
+    settings: str = ""
+    hour: int = field(default=-1, init=False)
+
+    def _write(self) -> list[str]:
+        files = {"repo.yaml": f"name: trees\nledger: sqlite:///{self.directory}/ledger.db\n{self.settings}"}
+        for name, end in (("one", self.source), ("two", self.target)):
+            root = end.root
+            interfaces = f'{{write: {{endpoint: "{root.scheme}://{root.authority}"}}}}'
+            files[f"clusters/{name}.yaml"] = (
+                f"kind: cluster\nname: {name}\ninterfaces: {interfaces}\nhadoop_conf: {json.dumps(dict(end.conf))}\n"
+            )
+        paths = {"source": self.source.at("src").path, "target": self.target.at("dst").path}
+        files["mirrors/manuals.yaml"] = _MIRROR.format(**paths, more=self.more)
+        for name, text in files.items():
+            path = self.directory / "repo" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return ["--config-repo", str(self.directory / "repo")]
+
+    def _arguments(self) -> list[str]:
+        return [
+            *self._write(),
+            "--mirror",
+            "manuals",
+            "--time",
+            f"2026-03-{1 + self.hour // 24:02}T{self.hour % 24:02}:00Z",
+        ]
+
+    def run(self, *more: str) -> tuple[int, dict[str, Any]]:
+        """The exit code and the result of a run for the next hour; of a dry run for the same."""
+        self.hour += 1
+        file = self.directory / "result.json"
+        file.unlink(missing_ok=True)
+        os.environ["FEEDCTL_LOG_DIR"] = str(self.directory / "logs")
+        code = run_app(mirror.app, [*self._arguments(), *more, "--output", "json", "--result-file", str(file)])
+        self.hour -= "--dry-run" in more
+        return code, json.loads(file.read_text()) if file.exists() else {}
+
+    def started(self) -> subprocess.Popen[bytes]:
+        """A run for the same hour in another process."""
+        own = {"FEEDCTL_LOG_DIR": str(self.directory / "logs"), **short_leases(6)}
+        command = [sys.executable, str(ROOT / "entrypoints/mirror.py"), *self._arguments(), "--output", "json"]
+        return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own}, stdout=subprocess.DEVNULL)
+
+    def verified(self) -> int:
+        return main(["verify", "--mirror", "manuals", *self._write(), "--output", "json"])
+
+    def fill(self, files: dict[str, bytes]) -> None:
+        self.source.fill(files)
+
+    def gone(self, name: str) -> None:
+        self.source.system.delete(self.source.at(f"src/{name}"), below=self.source.at("src"))
+
+    def trees(self, *, hidden: bool = False) -> list[dict[str, bytes]]:
+        """The files of both sides, by their names there."""
+        ends = ((self.source, "src"), (self.target, "dst"))
+        return [{key[4:]: text for key, text in end.files(name, hidden=hidden).items()} for end, name in ends]
+
+    def is_equal(self) -> bool:
+        """Return whether both sides have the same files, and feedctl has left nothing."""
+        one, two = self.trees(hidden=True)
+        return one == two
+
+
+def _end(kind: str, directory: Path, request: pytest.FixtureRequest) -> End:
+    if kind == "local":
+        return End(uri=f"file://{directory / uuid4().hex}")
+    if kind == "s3":
+        s3: S3Store = request.getfixturevalue("s3")
+        return End(uri=f"s3a://{request.getfixturevalue('s3_bucket')}/{uuid4().hex}", conf=s3.settings)
+    hdfs: HdfsCluster = request.getfixturevalue("hdfs")
+    uri = hdfs.webhdfs if kind == "webhdfs" else hdfs.uri
+    return End(uri=f"{uri}/trees/{uuid4().hex}")
+
+
+def _change(runs: _Runs) -> None:
+    runs.gone("a")
+    runs.fill({"src/new/x": b"fresh", "src/stays": b"longer"})
+
+
+def _counted(result: dict[str, Any]) -> tuple[int, int, int]:
+    counters = result["instances"][0]["counters"]
+    return counters["COPY"], counters["BYTESCOPIED"], counters["DELETES"]
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> _Runs:
+    """A mirror between two directories of this machine, with four files at the source."""
+    runs = _Runs(tmp_path, End(uri=f"file://{tmp_path}/one"), End(uri=f"file://{tmp_path}/two"))
+    runs.fill(_FILES)
+    return runs
+
+
+def _run_through(runs: _Runs, gone: int) -> None:
+    """Run, run again without a change, with changes, dry and real, and verify."""
+    runs.fill(_FILES)
+    code, result = runs.run()
+    assert (code, *_counted(result)) == (0, 4, 8, 0)
+    assert runs.is_equal()
+    code, result = runs.run()
+    assert (code, *_counted(result)) == (0, 0, 0, 0)
+    time.sleep(0 if runs.target.system.capabilities.times else 1.1)
+    _change(runs)
+    before = runs.trees(hidden=True)
+    code, result = runs.run("--dry-run")
+    actions = {(each["action"], each["path"]) for each in result["instances"][0]["mirror"]["actions"]}
+    assert {("copy", "new/x"), ("replace", "stays")} < actions
+    assert code == 0
+    assert faults(result, DocumentName.PROCESS_RUN, "result", strict=True) == []
+    assert runs.trees(hidden=True) == before
+    code, result = runs.run()
+    assert (code, *_counted(result)) == (0, 2, 11, gone)
+    assert runs.is_equal()
+    assert runs.verified() == 0
+    runs.target.fill({"dst/deep/in/h": b"H"})
+    assert runs.verified() == 4
+
+
+def test_a_tree_of_this_machine_is_mirrored_refused_and_verified(local: _Runs) -> None:
+    _run_through(local, 1)
+    local.gone("deep")
+    local.settings = "max_delete: {instances: 1}\n"
+    code, result = local.run()
+    assert (code, result["items"][0]["code"]) == (1, "refused")
+    local.settings, local.more = "", "on_source_delete: quarantine"
+    assert local.run()[0] == 0
+    hidden = [name for name in local.trees(hidden=True)[1] if "/mirror.manuals/" in name]
+    assert [name.rpartition("/")[2] for name in hidden] == ["h"]
+    for name in ("new", "stays"):
+        local.gone(name)
+    before = local.trees(hidden=True)[1]
+    code, result = local.run()
+    assert (code, result["items"][0]["code"]) == (1, "source_empty")
+    assert local.trees(hidden=True)[1] == before
+
+
+@pytest.mark.extended
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("local", "hdfs"), ("hdfs", "webhdfs"), ("hdfs", "s3"), ("s3", "local"), ("s3", "s3"), ("s3", "hdfs")],
+)
+def test_a_tree_is_mirrored_between_stores(
+    source: str, target: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    runs = _Runs(tmp_path, _end(source, tmp_path, request), _end(target, tmp_path, request))
+    _run_through(runs, 2 if "s3" in {source, target} else 1)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("target", ["hdfs", "s3"])
+def test_what_goes_into_quarantine_is_there_whole(target: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    runs = _Runs(tmp_path, _end("hdfs", tmp_path, request), _end(target, tmp_path, request))
+    runs.more = "on_source_delete: quarantine"
+    runs.fill(_FILES)
+    assert runs.run()[0] == 0
+    runs.gone("a")
+    assert runs.run()[0] == 0
+    one, two = runs.trees()
+    assert one == two
+    set_aside = {name.split("/", 4)[-1]: text for name, text in runs.trees(hidden=True)[1].items() if name not in two}
+    assert set_aside == {"a/f": b"f", "a/g": b"g"}
+
+
+@pytest.mark.extended
+def test_a_file_that_may_not_be_read_fails_the_run_and_nothing_is_removed(hdfs: HdfsCluster, tmp_path: Path) -> None:
+    base = f"/trees/{uuid4().hex}"
+    admin = End(uri=f"{hdfs.webhdfs}{base}")
+    runs = _Runs(tmp_path, End(uri=f"{hdfs.uri}{base}"), End(uri=f"file://{tmp_path}/two"))
+    runs.fill(_FILES)
+    assert runs.run()[0] == 0
+    runs.gone("a")
+    runs.fill({"src/secret": b"secret"})
+    admin.system.set_permission(admin.at("src/secret"), 0)
+    os.environ["HADOOP_USER_NAME"] = "eve"
+    try:
+        code, result = runs.run()
+    finally:
+        del os.environ["HADOOP_USER_NAME"]
+    assert (code, result["items"][0]["code"]) == (1, "files_failed")
+    assert "secret" in result["items"][0]["message"]
+    assert runs.trees()[1].keys() == {"a/f", "a/g", "deep/in/h", "stays"}
+
+
+def _killed_rounds(runs: _Runs, rounds: int) -> None:
+    seed = random.SystemRandom().randrange(1 << 32)
+    print(f"seed {seed}")  # noqa: T201 - pytest shows it with a failure
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    runs.hour = 0
+    begin = time.monotonic()
+    assert runs.started().wait(120) == 0
+    whole = time.monotonic() - begin
+    for number in range(1, rounds + 1):
+        runs.hour = number
+        runs.fill({f"src/{number}/{each}": f"{number} {each}".encode() * 50 for each in range(40)})
+        runs.fill({f"src/stays{each}": f"{number}".encode() for each in range(10)})
+        if number > 1:
+            runs.gone(f"{number - 1}")
+        versions = [{}, *runs.trees()]
+        killed = runs.started()
+        time.sleep(chance.uniform(0.4, 1.1) * whole)
+        killed.kill()
+        killed.wait()
+        for name, text in runs.trees()[1].items():
+            assert text in {each.get(name) for each in versions}, f"{name} is neither old nor new"
+        deadline = time.monotonic() + 120
+        while runs.started().wait(120) != 0:
+            assert time.monotonic() < deadline
+            time.sleep(1)  # the lease of the killed run has to end
+        assert runs.is_equal(), number
+
+
+@pytest.mark.extended
+@pytest.mark.timeout(300)
+def test_a_killed_run_is_finished_by_the_next(local: _Runs) -> None:
+    _killed_rounds(local, 2)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("target", ["hdfs", "s3"])
+def test_runs_that_are_killed_again_and_again_end_in_equal_trees(
+    target: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    runs = _Runs(tmp_path, _end("hdfs", tmp_path, request), _end(target, tmp_path, request))
+    runs.fill(_FILES)
+    _killed_rounds(runs, 25)
