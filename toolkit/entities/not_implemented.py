@@ -212,7 +212,7 @@ def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
                 area=Area.PROCESS,
                 pointer=("workflow", "mirror", name, key),
                 value=text,
-                instead="remove it: a run mirrors all files or fails, and writes them with the settings of the target",
+                instead="remove it (of `preserve` block_size, replication_number and checksum_type alone)",
             )
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]
