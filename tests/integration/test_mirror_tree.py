@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,16 @@ from tests.integration.replications import End
 from tests.short_leases import short_leases
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
+from tests.unit.mirror.site import copier
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
+from toolkit.el import CanonicalPath
+from toolkit.entities.mirror_work import TreeMirror
+from toolkit.mirror.tree_planner import TreePlanner
+from toolkit.mirror.tree_run import TreeRun
 from toolkit.rendering.document_schemas import DocumentName
+from toolkit.transfer.copier import SourceChanged
+from toolkit.transfer.plan import Copied, FileCopy
 
 _FILES = {"src/a/f": b"f", "src/a/g": b"g", "src/deep/in/h": b"h", "src/stays": b"stays"}
 _MIRROR = """\
@@ -153,13 +161,16 @@ def local(tmp_path: Path) -> _Runs:
 def _run_through(runs: _Runs, gone: int) -> None:
     """Run, run again without a change, with changes, dry and real, and verify."""
     runs.fill(_FILES)
+    pause = 0 if runs.target.system.capabilities.times else 1.1  # a copy of the same second may be one of an older file
+    time.sleep(pause)
     code, result = runs.run()
     assert (code, *_counted(result)) == (0, 4, 8, 0)
     assert runs.is_equal()
     code, result = runs.run()
     assert (code, *_counted(result)) == (0, 0, 0, 0)
-    time.sleep(0 if runs.target.system.capabilities.times else 1.1)
+    time.sleep(pause)
     _change(runs)
+    time.sleep(pause)
     before = runs.trees(hidden=True)
     code, result = runs.run("--dry-run")
     actions = {(each["action"], each["path"]) for each in result["instances"][0]["mirror"]["actions"]}
@@ -239,6 +250,32 @@ def test_a_file_that_may_not_be_read_fails_the_run_and_nothing_is_removed(hdfs: 
     assert (code, result["items"][0]["code"]) == (1, "files_failed")
     assert "secret" in result["items"][0]["message"]
     assert runs.trees()[1].keys() == {"a/f", "a/g", "deep/in/h", "stays"}
+
+
+@pytest.mark.extended
+def test_a_file_that_changes_during_its_copy_to_s3_is_copied_by_the_next_run(
+    s3: S3Store, s3_bucket: str, tmp_path: Path
+) -> None:
+    source, target = End(uri=f"file://{tmp_path}/one"), End(uri=f"s3a://{s3_bucket}/two", conf=s3.settings)
+    source.fill({"src/f": b"first"})
+    planner = TreePlanner(
+        name="manuals",
+        settings=TreeMirror(source_cluster="one", target_cluster="two", source_dir="/src", target_dir="/dst"),
+        source=source.at("src"),
+        target=target.at("dst"),
+        stores=lambda path: source.system if path.is_local else target.system,
+    )
+    copy = copier(source.system, target.system)
+
+    def changing(origin: CanonicalPath, into: CanonicalPath, files: Sequence[FileCopy]) -> Sequence[Copied]:
+        source.fill({"src/f": b"other"})
+        return copy(origin, into, files)
+
+    with pytest.raises(SourceChanged, match="src/f"):
+        TreeRun(planner=planner, copy=changing).run()
+    assert target.files("dst") == {}, "its time would pass for that of a copy"
+    TreeRun(planner=planner, copy=copy).run()
+    assert target.files("dst") == {"dst/f": b"other"}
 
 
 def _killed_rounds(runs: _Runs, rounds: int) -> None:

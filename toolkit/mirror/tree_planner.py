@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from typing_extensions import override
 
 from toolkit.actions.model import Problem
 from toolkit.availability import is_there
-from toolkit.el import EPOCH
 from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.errors import Failed
 from toolkit.mirror.changes import compared
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.entities.mirror_work import TreeMirror
     from toolkit.storage import FileSystem
+
+_TIME_STEP = timedelta(microseconds=2)
+"""Setting a time rounds it, by less than the step of the store; on a disk by a microsecond."""
 
 
 class MirrorSourceEmpty(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -239,14 +242,14 @@ class TreePlanner:
     def is_same(self, wanted: TreeFile, present: TreeFile) -> bool:
         """Return whether a file at the target is a copy, by size and time.
 
-        A copy has the time of its source; where the store sets its own, a copy is not older.
+        A copy has the time of its source; where the store sets its own, a copy is younger.
         """
         if wanted.size != present.size or wanted.modified is None or present.modified is None:
             return False
-        ends = [self.stores(root).capabilities for root in (self.source, self.target)]
-        step = max(end.time_step for end in ends)
-        source, target = ((moment - EPOCH) // step for moment in (wanted.modified, present.modified))
-        return source == target if ends[1].times else source <= target
+        source, target = (self.stores(root).capabilities for root in (self.source, self.target))
+        if not target.times:
+            return wanted.modified < present.modified
+        return abs(wanted.modified - present.modified) < max(source.time_step, target.time_step, _TIME_STEP)
 
     def _removable(self, paths: list[str], wanted: Tree) -> list[str]:
         """Return paths without keys that are the beginning of others: to remove those would remove what is in them."""

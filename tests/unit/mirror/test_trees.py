@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from typing import BinaryIO
 
 import pytest
@@ -17,11 +18,11 @@ from toolkit.errors import StopRequested
 from toolkit.mirror.model import MirrorTargetChanged
 from toolkit.mirror.tree_planner import MirrorKindChanged, MirrorSourceEmpty, TreePlan, TreePlanner
 from toolkit.mirror.tree_run import TreeRun
-from toolkit.storage import Entry, NotFound, PermissionDenied
+from toolkit.storage import Entry, FileKind, NotFound, PermissionDenied
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import FilesFailed
-from toolkit.transfer.trees import below
+from toolkit.transfer.trees import TreeFile, below
 
 _SETTINGS = TreeMirror(
     source_cluster="one", target_cluster="two", source_dir=SOURCE.path, target_dir=TARGET.path,
@@ -162,6 +163,30 @@ def test_same_bytes_with_another_time_are_not_copied_and_overwrite_copies_all(si
     assert [each[:2] for each in site.run().changes()] == [("replace", "stays")]
     site.settings = replace(_SETTINGS, overwrite=True)
     assert len(site.run().copied) == 4
+
+
+@pytest.mark.parametrize(
+    ("keeps_times", "microseconds", "is_same"),
+    [
+        (True, 0, True),
+        (True, 999, True),
+        (True, -999, True),
+        (True, 1000, False),
+        (True, -1000, False),
+        (False, 1, True),
+        (False, 3_600_000_000, True),
+        (False, 0, False),
+        (False, -1, False),
+    ],
+)
+def test_a_copy_has_the_time_of_its_source_or_is_younger(
+    site: _Site, *, keeps_times: bool, microseconds: int, is_same: bool
+) -> None:
+    site.two.capabilities = replace(MemoryHdfs.capabilities, times=keeps_times)
+    wanted = TreeFile(FileKind.FILE, 5, datetime(2026, 3, 1, tzinfo=UTC))
+    there = TreeFile(FileKind.FILE, 5, datetime(2026, 3, 1, tzinfo=UTC) + timedelta(microseconds=microseconds))
+    assert site.planner.is_same(wanted, there) is is_same
+    assert not site.planner.is_same(wanted, there._replace(size=4))
 
 
 def test_attributes_are_kept_before_a_file_has_its_name(site: _Site) -> None:
