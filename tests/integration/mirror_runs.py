@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -17,6 +19,7 @@ from tests.e2e.commands import ROOT
 from tests.short_leases import short_leases
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.cli.boundary import run_app
+from toolkit.cli.main import main
 from toolkit.el import CanonicalPath
 from toolkit.storage import FileSystem, StorageSpec, open_file_system
 from toolkit.storage.webhdfs.snapshots import WebHdfsSnapshots, open_snapshots
@@ -139,6 +142,12 @@ class MirrorRuns:
         os.environ["FEEDCTL_LOG_DIR"] = str(self.directory / "logs")
         code = run_app(app, [*self.repo, *arguments, "--output", "json", "--result-file", str(file)])
         return code, json.loads(file.read_text()) if file.exists() else {}
+
+    def events(self) -> list[tuple[str, str]]:
+        """The dataset and the instance of each event, in their order."""
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            assert main(["event", "list", *self.repo, "--output", "json"]) == 0
+        return [(each["dataset"], each["instance"]) for each in json.loads(printed.getvalue())["events"]]
 
     def started(self, hour: int, lease_seconds: float = 6) -> subprocess.Popen[bytes]:
         """A run in another process."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
 from pathlib import Path
 
@@ -62,6 +63,9 @@ def test_a_mirror_is_planned_run_and_run_again_by_both_entrypoints(sales: Mirror
     }
     assert sales.run(1)[1]["items"] == []
     assert faults(result, DocumentName.PROCESS_RUN, "result", strict=True) == []
+    assert sales.run(2)[1]["status"] == "succeeded"  # nothing has changed, so that nothing is announced
+    dataset = str(sales.target).replace(str(sales.hdfs.webhdfs), sales.hdfs.uri)
+    assert sales.events() == [(dataset, "2026-03-01T00:00Z"), (dataset, "2026-03-01T01:00Z")]
 
 
 def test_a_verification_reads_both_sides(sales: MirrorRuns, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +94,10 @@ def test_a_run_that_would_remove_too_much_changes_nothing(sales: MirrorRuns) -> 
     assert (code, result["items"][0]["code"]) == (1, "refused")
     assert "would remove 3 of 8 files and directories" in result["items"][0]["message"]
     assert sales.tree(sales.target) == before
+    digest = re.findall(r"--approve ([0-9a-f]{64})", result["items"][0]["message"])[0]
+    assert sales.run(1, "--approve", "0" * 64)[1]["items"][0]["code"] == "refused"
+    assert sales.run(1, "--approve", digest)[0] == 0
+    assert sales.tree(sales.target) == sales.tree(sales.source)
 
 
 def test_a_changed_target_is_refused(sales: MirrorRuns) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.storages import stores_of
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
+from toolkit.planning.dataset_aliases import mirrored_datasets
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.mirrors import Mirrors
 from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
@@ -35,8 +36,14 @@ class NoSnapshots(InvalidInput):
         super().__init__(f"{path} is not on HDFS, and no other store has snapshots of directories")
 
 
-def mirrors_of(context: ActionContext, now: Callable[[], datetime]) -> Mirrors:
-    """Return the actions of mirrors; the clusters at both ends have to be of its environment."""
+def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str | None = None) -> Mirrors:
+    """Return the actions of mirrors; the clusters at both ends have to be of its environment.
+
+    Args:
+        context: of the run.
+        now: the wall-clock time, UTC.
+        approve: digest of a removal that may exceed the limits.
+    """
     repository, limits = context.repository, context.repository.settings.max_delete
 
     def cluster(name: str) -> Cluster:
@@ -55,10 +62,13 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime]) -> Mirrors:
     is_dry_run = context.options.dry_run
     max_delete = DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes)
     by_snapshots = SnapshotMirrors(
-        cluster=cluster, snapshots=snapshots, limits=max_delete, now=now, is_dry_run=is_dry_run
+        cluster=cluster, snapshots=snapshots, limits=max_delete, now=now, approve=approve, is_dry_run=is_dry_run
     )
-    trees = TreeMirrors(cluster=cluster, limits=max_delete, is_dry_run=is_dry_run)
-    return Mirrors(actions={"hdfs": trees, "hdfs_snapshot": by_snapshots})
+    trees = TreeMirrors(cluster=cluster, limits=max_delete, approve=approve, is_dry_run=is_dry_run)
+    return Mirrors(
+        actions={"hdfs": trees, "hdfs_snapshot": by_snapshots},
+        datasets=lambda process: tuple(mirrored_datasets(process, repository.clusters)),
+    )
 
 
 def web_spec(path: CanonicalPath, cluster: Cluster, spec: StorageSpec, variables: Variables) -> StorageSpec:

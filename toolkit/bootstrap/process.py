@@ -72,6 +72,7 @@ class ProcessOptions:
         backfill: all instances of a range; None: none is asked for.
         waits: what is not there, or is to be tried again, is waited for.
         is_forced: the steps run from the first one on, whatever succeeded before.
+        approve: digest of what a mirror may remove over its limits.
     """
 
     selection: ProcessSelection
@@ -79,6 +80,7 @@ class ProcessOptions:
     backfill: Backfill | None = None
     waits: bool = False
     is_forced: bool = False
+    approve: str | None = None
 
 
 def run_processes(
@@ -146,7 +148,7 @@ class ProcessWiring:
         )
         place = here.reading(path for site in self.sites for path in files_of(site.process))
         candidates = [each.target for queue in self.slots.queues for each in queue.candidates]
-        has_outlets = any(site.process.outlets for site in self.sites)
+        has_outlets = any(site.process.outlets or site.process.workflow.mirror for site in self.sites)
         action = ProcessAction(
             ledger=ledger,
             clock=self.clock,
@@ -155,7 +157,7 @@ class ProcessWiring:
             ingested=partial(ingested_instances, self.context.variables),
             workplace=place,
             prepare=self._prepare,
-            mirrors=mirrors_of(self.context, self.clock.now),
+            mirrors=mirrors_of(self.context, self.clock.now, self.own.approve),
             aliases=DatasetAliases.of(self.context.repository) if has_outlets else None,
             temporary=TemporaryFeeds(repository=self.context.repository),
             keeps_columns=self.context.repository.settings.lineage.columns,

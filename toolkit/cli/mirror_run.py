@@ -21,6 +21,10 @@ def run_mirror(
         bool, typer.Option("--due", help="All instances up to --time that are due; else the one of --time alone.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Also when the instance has succeeded already.")] = False,
+    approve: Annotated[
+        str | None,
+        typer.Option("--approve", metavar="DIGEST", help="Remove exactly what a refused run names, over max_delete."),
+    ] = None,
     run: ProcessRunFlags,
 ) -> int:
     """Run an instance of a mirror; --dry-run prints what it would change at the target."""
@@ -31,7 +35,7 @@ def run_mirror(
     from toolkit.rendering.process import PROCESS_VIEW
 
     selection = ProcessSelection(name=name, cluster=None, must_mirror=True)
-    own = ProcessOptions(selection=selection, due=due, is_forced=force)
+    own = ProcessOptions(selection=selection, due=due, is_forced=force, approve=approve)
     command = run.command(NAME, partial(run_processes, own), PROCESS_VIEW)
     with command.failures_delivered():
         return command.execute(run.options(nominal_time_of(time)))

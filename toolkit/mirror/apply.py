@@ -207,8 +207,8 @@ class MirrorRun:
         self.planner.check()
         work(operation)
 
-    def prune(self, source: KeptSnapshots, target: KeptSnapshots) -> tuple[str, ...]:
-        """Delete snapshots of this mirror that neither side keeps any more; return their names.
+    def prune(self, source: KeptSnapshots, target: KeptSnapshots) -> tuple[CanonicalPath, ...]:
+        """Delete snapshots of this mirror that neither side keeps any more; return where they were.
 
         Nothing goes while a stopped run is unfinished, or while both sides have no snapshot in common.
         """
@@ -217,11 +217,11 @@ class MirrorRun:
             return ()
         there = [side.snapshots.list(side.root) for side in sides]
         common = {each.name for each in rules.own(there[0])} & {each.name for each in rules.own(there[1])}
-        deleted = list[str]()
+        deleted: list[CanonicalPath] = []
         for side, found, kept in zip(sides, there, (source, target), strict=True):
             for name in removable(found, rules, kept, common):
                 side.snapshots.delete(side.root, name)
-                deleted.append(name)
+                deleted.append(side.at(name))
         return tuple(deleted)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -170,11 +172,18 @@ class MirrorRemoval(NamedTuple):
         paths: files and directories.
         size: bytes of the files.
         kept: files and directories that the target has besides.
+        digest: of what goes, for an approval; empty: it cannot be approved.
     """
 
     paths: int
     size: int
     kept: int
+    digest: str = ""
+
+
+def removal_digest(facts: Iterable[object]) -> str:
+    """Return the digest of what a plan removes, from what tells it from all other removals (ADR 0107)."""
+    return hashlib.sha256(json.dumps(list(facts)).encode()).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ from toolkit.mirror.model import (
     MirrorSide,
     MirrorState,
     MirrorWork,
+    removal_digest,
 )
 from toolkit.storage import FileKind, FileStatus, NotFound, NotSnapshottable, Unsupported
 from toolkit.storage.snapshots import ChangeKind
@@ -201,8 +202,11 @@ class MirrorPlanner:
 
         self._all(weigh, sorted(plan.removed))
         of = system.content_summary(base)
-        paths = sum(each for each, _ in found)
-        return MirrorRemoval(paths=paths, size=sum(size for _, size in found), kept=of.files + of.directories - paths)
+        paths, size = sum(each for each, _ in found), sum(size for _, size in found)
+        # Of a base that the run makes itself, a dry run does not know the name. Copies are nothing to approve.
+        facts = ["" if plan.state.is_full else plan.state.base, paths, size, *sorted(plan.removed)]
+        kept = of.files + of.directories - paths
+        return MirrorRemoval(paths=paths, size=size, kept=kept, digest=removal_digest(facts))
 
     def _tree(self, side: MirrorSide, snapshot: str) -> Tree:
         found = read_tree(side.system, side.at(snapshot), self.check, directories=True)

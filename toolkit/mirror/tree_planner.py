@@ -16,7 +16,7 @@ from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.errors import Failed
 from toolkit.mirror.changes import compared
 from toolkit.mirror.diff import MirrorChange, MirrorDiff
-from toolkit.mirror.model import Attribute, MirrorRemoval
+from toolkit.mirror.model import Attribute, MirrorRemoval, removal_digest
 from toolkit.storage import STAGING_PREFIX, FileKind, StorageError
 from toolkit.storage.snapshots import ChangeKind
 from toolkit.threads import WorkerPool
@@ -95,7 +95,8 @@ class TreePlan(MirrorDiff):
         """Amount that leaves the target."""
         gone = _others(self.present, self.wanted) if self.leaving else {}
         size = sum(entry.size for entry in gone.values())
-        return MirrorRemoval(paths=len(gone), size=size, kept=len(self.present) - len(gone))
+        digest = removal_digest((name, each.size, str(each.modified)) for name, each in sorted(gone.items()))
+        return MirrorRemoval(paths=len(gone), size=size, kept=len(self.present) - len(gone), digest=digest)
 
     @property
     @override

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.el import ElError
 from toolkit.el.dataset_uri import DatasetUri, feed_uri, parse, path_uri
 from toolkit.entities import LocationType
+from toolkit.entities.mirror_work import HiveMirror
 from toolkit.errors import InvalidInput
 from toolkit.planning.instance_storage import FeedStorage, on_clusters
 
 if TYPE_CHECKING:
     from toolkit.el import TableUri
-    from toolkit.entities import Cluster, Feed, Repository
+    from toolkit.entities import Cluster, Feed, Process, Repository
 
 
 class AmbiguousAlias(InvalidInput):
@@ -65,6 +67,15 @@ class DatasetAliases:
         if len(found) > 1:
             raise AmbiguousAlias(uri=uri.text, datasets=tuple(each.text for each in found))
         return found[0]
+
+
+def mirrored_datasets(process: Process, clusters: Mapping[str, Cluster]) -> Iterator[str]:
+    """Yield the canonical URI of the directory that a mirror updates; of another process, or of databases, none."""
+    mirror = process.workflow.mirror
+    for work in mirror.given().values() if mirror is not None else ():
+        if not isinstance(work, HiveMirror) and work.target_cluster in clusters:
+            with suppress(ElError):  # lint reports a place that cannot be resolved
+                yield path_uri(clusters[work.target_cluster].place(f"{work.directories()[1].rstrip('/')}/"))
 
 
 def feed_aliases(feed: Feed, cluster: Cluster) -> Iterator[str]:

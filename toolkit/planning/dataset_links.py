@@ -12,7 +12,7 @@ from toolkit.el.dataset_uri import feed_uri
 from toolkit.entities.trigger_names import TriggerNames
 from toolkit.entities.trigger_vocabulary import ScheduleMode
 from toolkit.entities.vocabulary import ClusterRole
-from toolkit.planning.dataset_aliases import AmbiguousAlias, DatasetAliases
+from toolkit.planning.dataset_aliases import AmbiguousAlias, DatasetAliases, mirrored_datasets
 from toolkit.planning.dataset_graph import DatasetGraph, DatasetNode, Link, LinkKind, Outside
 from toolkit.planning.process_io import ProcessSite
 from toolkit.planning.trigger_rules import TriggerRules
@@ -64,7 +64,7 @@ class _Builder:
             uri = feed_uri(feed, cluster)
             self.producers[uri].add(Link(kind=LinkKind.OUTPUT, process=process.name))
             yield uri
-        for uri in process.outlets:
+        for uri in (*process.outlets, *mirrored_datasets(process, self.repository.clusters)):
             dataset = _resolved(uri, aliases)
             self.producers[dataset].add(Link(kind=LinkKind.OUTLET, process=process.name))
             yield dataset

@@ -173,6 +173,7 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
             aliases=self.aliases,
             temporary=self.temporary,
             keeps_columns=self.keeps_columns,
+            mirrored=self.mirrors.datasets(plan.target.site.process),
         )
         initial, made, everything = runner.initial_state(), Made(), range(len(plan.items))
         if isinstance(initial, Problem):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Protocol
@@ -17,7 +17,8 @@ from toolkit.errors import Failed, InvalidInput
 from toolkit.planning.delete_limits import excess
 from toolkit.process_runner.planner import INVALID
 from toolkit.process_runner.targets import STEP
-from toolkit.programs.port import StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepEngine, StepMark
+from toolkit.programs.step_log import private
 from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.actions.verification import VerifiedInstance
     from toolkit.el import CanonicalPath
+    from toolkit.entities import Process
     from toolkit.entities.mirror_work import CopySettings
     from toolkit.mirror.diff import MirrorDiff
     from toolkit.mirror.model import MirrorRemoval
@@ -72,9 +74,11 @@ class Mirrors:
 
     Attributes:
         actions: by type, the keys of `MirrorSettings.given`.
+        datasets: canonical URIs of the datasets that the mirror of a process updates.
     """
 
     actions: Mapping[str, MirrorAction]
+    datasets: Callable[[Process], Sequence[str]] = lambda _: ()
 
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         """Return the plan of an instance, with the changes of its mirror in a dry run, or why it must not run."""
@@ -118,17 +122,24 @@ class MirrorEngine(StepEngine):
     @override
     def run(self, call: StepCall, started: Callable[[StepMark], None], check: Callable[[], None]) -> StepEnd:
         """Mirror; the guard of the run is asked before each effect, so that the step's own check is not."""
-        del call, started, check
-        begin, action = time.monotonic(), self.mirrors.of(self.plan.target)
+        del started, check
+        begin, action, report = time.monotonic(), self.mirrors.of(self.plan.target), self.plan.detail.report
+        report.log = private(call.log)
         if action is None:
             return StepEnd(exit_code=None, message="no action does mirrors of this type yet", may_retry=False)
-        counted = action.run(self.plan, self.work)
+        try:
+            counted = action.run(self.plan, self.work)
+        except (StorageError, InvalidInput) as error:
+            report.say(f"failed: {error}")
+            raise
         if isinstance(counted, Problem):
+            report.say(f"failed: {counted.message}")
             return StepEnd(exit_code=None, message=counted.message, may_retry=False)
         counted.update(TIMETAKEN=round((time.monotonic() - begin) * 1000))
         self.plan.detail.counters.update(counted)
         self.work.write_ledger(copy_counters(counted))
-        return StepEnd(exit_code=0)
+        report.say(", ".join(f"{name} {number}" for name, number in counted.items()))
+        return StepEnd(exit_code=NOTHING_CHANGED if report.is_unchanged else 0)
 
 
 def failed(plan: ProcessPlan, problem: Problem) -> ProcessPlan:
@@ -158,7 +169,9 @@ def copies_of(settings: CopySettings, work: RunContext) -> FileCopies:
     return FileCopies(work=work, at_once=settings.max_maps, bandwidth=bandwidth)
 
 
-def refuse_excess(name: str, root: CanonicalPath, found: MirrorRemoval, limits: DeleteLimits) -> None:
+def refuse_excess(
+    name: str, root: CanonicalPath, found: MirrorRemoval, limits: DeleteLimits, approve: str | None = None
+) -> None:
     """Return when what a plan removes is within the limits.
 
     Args:
@@ -166,6 +179,7 @@ def refuse_excess(name: str, root: CanonicalPath, found: MirrorRemoval, limits: 
         root: its target.
         found: what goes.
         limits: of one run.
+        approve: digest of what may exceed them.
 
     Raises:
         MirrorRemovesTooMuch: it is not.
@@ -174,10 +188,12 @@ def refuse_excess(name: str, root: CanonicalPath, found: MirrorRemoval, limits: 
     limit, allowed = ("", "") if exceeded is None else (exceeded.limit, exceeded.allowed)
     if limits.bytes is not None and found.size > limits.bytes:
         limit, allowed = "max_delete.bytes", f"{limits.bytes:,}"
-    if limit:
+    if limit and not (found.digest and found.digest == approve):
+        other = f"; {approve} was approved" if approve and found.digest else ""
+        once = f"to do it once, add --approve {found.digest}; or " if found.digest else ""
         detail = (
             f"the mirror would remove {found.paths:,} of {found.paths + found.kept:,} files and directories "
-            f"({found.size:,} bytes), and {limit} in repo.yaml allows {allowed}; look at --dry-run, then raise the "
-            "limit for this run"
+            f"({found.size:,} bytes), and {limit} in repo.yaml allows {allowed}{other}. Look at --dry-run; {once}raise "
+            f"{limit} for this run"
         )
         raise MirrorRemovesTooMuch(path=root, detail=detail)

@@ -13,7 +13,7 @@ from toolkit.actions.verification import TreeVerifier
 from toolkit.el import shift
 from toolkit.mirror.apply import MirrorRun
 from toolkit.mirror.changes import MirrorStep
-from toolkit.mirror.model import Attribute, KeptSnapshots, MirrorPlan, MirrorRules, MirrorSide
+from toolkit.mirror.model import Attribute, KeptSnapshots, MirrorPlan, MirrorRules, MirrorSide, MirrorWork
 from toolkit.mirror.planner import MirrorPlanner
 from toolkit.mirror.verify import verify_snapshot_mirror
 from toolkit.process_runner.mirrors import MirrorAction, copies_of, failed, refuse_excess, shown
@@ -42,6 +42,7 @@ class SnapshotMirrors(MirrorAction):
             hook, which is called before each change.
         limits: of what one run of a mirror removes at its target.
         now: the wall-clock time, UTC.
+        approve: digest of a removal that may exceed the limits.
         is_dry_run: planning an instance plans all changes; else the run does, from the snapshot that it makes.
     """
 
@@ -49,6 +50,7 @@ class SnapshotMirrors(MirrorAction):
     snapshots: Callable[[Cluster, CanonicalPath, Callable[[], None] | None], SnapshotStore]
     limits: DeleteLimits
     now: Callable[[], datetime]
+    approve: str | None = None
     is_dry_run: bool = False
 
     @override
@@ -70,14 +72,25 @@ class SnapshotMirrors(MirrorAction):
         assert settings is not None  # noqa: S101 - the callers have looked
         planner = self.planner(target, work, work.guard.check)
         copies = copies_of(settings, work)
-        run = MirrorRun(planner=planner, copy=copies.copy, refuse=lambda found: self.refuse(planner, found))
+
+        def accept(found: MirrorPlan) -> None:
+            self.refuse(planner, found)
+            amount = f"{sum(1 for _ in found.changes()):,} changes {found.basis}"
+            plan.detail.report.say(f"{planner.target.root} becomes {found.state.snapshot}: {amount}")
+
+        run = MirrorRun(planner=planner, copy=copies.copy, refuse=accept)
         plans = run.run(planner.rules.snapshot(target.instance_key))
         problem = plans[-1].state.problem
         if problem is not None:
             return problem
+        quiet = {MirrorWork.NOTHING, MirrorWork.BEGIN}
+        plan.detail.report.is_unchanged = not any(each.operations or each.state.work not in quiet for each in plans)
         retentions = (settings.source_snapshot_retention, settings.target_snapshot_retention)
         counted = counted_in(plans)
-        counted.update(SNAPSHOTSPRUNED=len(run.prune(*map(self.kept, retentions))))
+        pruned = run.prune(*map(self.kept, retentions))
+        for path in pruned:
+            plan.detail.report.say(f"deleted {path}")
+        counted.update(SNAPSHOTSPRUNED=len(pruned))
         return counted
 
     @override
@@ -118,7 +131,8 @@ class SnapshotMirrors(MirrorAction):
             MirrorRemovesTooMuch: it is not.
         """
         if plan.removed:
-            refuse_excess(planner.rules.name, planner.target.root, planner.removal(plan), self.limits)
+            removal = planner.removal(plan)
+            refuse_excess(planner.rules.name, planner.target.root, removal, self.limits, self.approve)
 
     def kept(self, retention: SnapshotRetention) -> KeptSnapshots:
         """Return the snapshots that one side keeps now."""

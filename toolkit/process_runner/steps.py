@@ -83,6 +83,7 @@ class StepRunner:
         aliases: physical URIs of feeds, for outlets; None: no process has outlets.
         temporary: feeds whose instances retention removes once they were read; None: there are none.
         keeps_columns: the column lineage of steps is recorded.
+        mirrored: canonical URIs of what the mirror of the process updates.
     """
 
     plan: ProcessPlan
@@ -95,6 +96,7 @@ class StepRunner:
     aliases: DatasetAliases | None = None
     temporary: TemporaryFeeds | None = None
     keeps_columns: bool = False
+    mirrored: Sequence[str] = ()
 
     @property
     def steps(self) -> Sequence[StepItem]:
@@ -115,7 +117,7 @@ class StepRunner:
     @cached_property
     def updates(self) -> RunUpdates:
         """The report of the steps on outputs and outlets."""
-        return RunUpdates(plan=self.plan, aliases=self.aliases)
+        return RunUpdates(plan=self.plan, aliases=self.aliases, mirrored=self.mirrored)
 
     def initial_state(self) -> InitialState | Problem:
         """Return the state of inputs and outputs before the run changes anything, or why the steps cannot begin."""

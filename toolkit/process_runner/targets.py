@@ -14,11 +14,13 @@ from toolkit.ledger.jobs.rows import JobRef
 from toolkit.ledger.late_checks import CAUSE
 from toolkit.ledger.registry.registration import ONLY_STEP
 from toolkit.ledger.runs.leases import Wanted
+from toolkit.printable import on_one_line
 from toolkit.runs.recorder import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+    from pathlib import Path
 
     from toolkit.el import CanonicalPath
     from toolkit.mirror.diff import MirrorDiff
@@ -137,6 +139,25 @@ class StepItem:
         return (self.instance_key, self.kind, self.name, str(self.engine), self.path, *self.args)
 
 
+@dataclass(kw_only=True)
+class MirrorReport:
+    """Report of the run of a mirror, which its action fills.
+
+    Attributes:
+        log: of the step; None: nothing is written.
+        is_unchanged: the target was equal before, so that no update is announced.
+    """
+
+    log: Path | None = None
+    is_unchanged: bool = False
+
+    def say(self, text: str) -> None:
+        """Write a line to the log of the step."""
+        if self.log is not None:
+            with self.log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(f"feedctl: {on_one_line(text)}\n")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProcessDetail:
     """Further content of an instance's plan.
@@ -152,6 +173,7 @@ class ProcessDetail:
         mirror: what a dry run of a mirror would change; None: it is no mirror, or no dry run.
         counters: filled while a mirror runs: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``,
             ``RENAMES``, ``DELETES`` and ``SNAPSHOTSPRUNED``.
+        report: filled while a mirror runs.
     """
 
     resolved: ResolvedInstance | None = None
@@ -162,6 +184,7 @@ class ProcessDetail:
     may_hide: bool = False
     mirror: MirrorDiff | None = None
     counters: Counter[str] = field(default_factory=Counter)
+    report: MirrorReport = field(default_factory=MirrorReport)
 
 
 def output_item(target: ProcessTarget, kind: str, name: str, place: CanonicalPath) -> StepItem:

@@ -31,11 +31,13 @@ class TreeMirrors(MirrorAction):
     Attributes:
         cluster: the cluster of a name; raises InvalidInput for one that is not there, or not of the environment.
         limits: of what one run of a mirror removes at its target.
+        approve: digest of a removal that may exceed the limits.
         is_dry_run: planning an instance plans all changes; else the run does, under its lease.
     """
 
     cluster: Callable[[str], Cluster]
     limits: DeleteLimits
+    approve: str | None = None
     is_dry_run: bool = False
 
     @override
@@ -50,14 +52,21 @@ class TreeMirrors(MirrorAction):
     @override
     def run(self, plan: ProcessPlan, work: RunContext) -> Counter[str] | Problem:
         planner = self.planner(plan.target, work)
+
+        def accept(found: TreePlan) -> None:
+            self.refuse(planner, found)
+            amount = f"{sum(1 for _ in found.changes()):,} changes {found.basis}"
+            plan.detail.report.say(f"{planner.target} becomes what {planner.source} is: {amount}")
+
         run = TreeRun(
             planner=planner,
             copy=copies_of(planner.settings, work).copy,
-            refuse=lambda found: self.refuse(planner, found),
+            refuse=accept,
             run_name=work.run_name,
             completing=work.guard.completing,
         )
         done = run.run()
+        plan.detail.report.is_unchanged = done.is_nothing
         return Counter(COPY=len(done.copied), BYTESCOPIED=done.bytes, DELETES=len(done.leaving))
 
     @override
@@ -88,4 +97,4 @@ class TreeMirrors(MirrorAction):
             MirrorRemovesTooMuch: it is not.
         """
         if plan.leaving:
-            refuse_excess(planner.name, planner.target, plan.removal, self.limits)
+            refuse_excess(planner.name, planner.target, plan.removal, self.limits, self.approve)

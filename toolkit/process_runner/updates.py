@@ -53,6 +53,7 @@ class RunUpdates:
     Attributes:
         plan: of the instance.
         aliases: physical URIs of feeds; None: the process has no outlets.
+        mirrored: canonical URIs of what its mirror updates.
         unchanged: names of the steps that changed nothing.
         listed: what the steps have listed, by the name of the step.
         ran: names of the steps that succeeded.
@@ -60,6 +61,7 @@ class RunUpdates:
 
     plan: ProcessPlan
     aliases: DatasetAliases | None = None
+    mirrored: Sequence[str] = ()
     unchanged: set[str] = field(default_factory=set)
     listed: dict[str, frozenset[str]] = field(default_factory=dict)
     ran: set[str] = field(default_factory=set)
@@ -195,7 +197,7 @@ class RunUpdates:
 
     def _outlets(self) -> Iterator[OutletUpdate]:
         site = self.plan.target.site
-        for uri in dict.fromkeys(map(parse, site.process.outlets)):
+        for uri in dict.fromkeys(map(parse, (*site.process.outlets, *self.mirrored))):
             if self.counts(uri.text):
                 yield self._outlet(self._resolved(uri))
 

@@ -196,3 +196,19 @@ def test_cycles_are_found_exactly_where_processes_reach_themselves(edges: dict[i
 def test_the_next_run_is_that_of_the_frequency(schedule: str, after: datetime, expected: datetime | None) -> None:
     repo = repository({**SHOP, "processes/p.yaml": process("p", schedule)})
     assert next_run(repo.process("p"), after) == expected
+
+
+def test_a_mirror_updates_its_target_directory() -> None:
+    mirror = (
+        "kind: mirror\nname: sales\ntype: hdfs_snapshot\ncluster: backup\nfrequency: hours(1)\n"
+        "validity: {start: 2026-01-01T00:00Z, end: 2099-01-01T00:00Z}\nvalues:\n"
+        "  {source_cluster: primary, source_snapshot_dir: /data/s, target_cluster: backup, target_snapshot_dir: %s,\n"
+        "   source_snapshot_retention: {limit: days(1), number: 1},\n"
+        "   target_snapshot_retention: {limit: days(1), number: 1}}\n"
+    )
+    backup = {"clusters/backup.yaml": CLUSTER.format(name="backup")}
+    found = graph({**backup, "mirrors/sales.yaml": mirror % "/mirror/s"})
+    assert found.nodes["file:///backup/mirror/s"].producers == (Link(kind=LinkKind.OUTLET, process="sales"),)
+    place = {"feeds/alone.yaml": feed("alone", clusters=f"[{{name: backup, {VALIDITY}}}]")}
+    found = graph({**backup, **place, "mirrors/sales.yaml": mirror % "/data/alone"})
+    assert found.nodes[uri("alone", "backup")].producers == (Link(kind=LinkKind.OUTLET, process="sales"),)

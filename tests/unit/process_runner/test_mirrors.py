@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +19,13 @@ from toolkit.actions.model import TargetPlan
 from toolkit.el import CanonicalPath, Frequency, Unit
 from toolkit.entities import Engine
 from toolkit.entities.mirror_work import MirrorSettings, SnapshotMirror, SnapshotRetention
+from toolkit.entities.vocabulary import OnMissingSnapshot
+from toolkit.errors import StopRequested
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, Mirrors
 from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
 from toolkit.process_runner.targets import ProcessDetail, ProcessPlan, StepItem
-from toolkit.programs.port import StepEnd
+from toolkit.programs.port import NOTHING_CHANGED, StepEnd
 from toolkit.rendering.mirror_plan import mirror_document, mirror_lines
 from toolkit.storage import FileSystem
 from toolkit.transfer.trees import below
@@ -38,10 +41,16 @@ _MIRROR = SnapshotMirror(
 )
 
 
+_COUNTED = ("COPY", "BYTESCOPIED", "RENAMES", "DELETES", "SNAPSHOTSPRUNED")
+
+
 @dataclass
 class _Run:
     """Runs of the mirror `sales` between the HDFS of a site."""
 
+    log: Path
+    approve: str | None = None
+    mirror: SnapshotMirror = _MIRROR
     limits: DeleteLimits = field(default_factory=DeleteLimits)
     site: Site = field(default_factory=Site)
     written: list[object] = field(default_factory=list)
@@ -62,13 +71,13 @@ class _Run:
             snapshots=lambda of, _root, _hook: MemorySnapshots(stores[of.name]),
             limits=self.limits,
             now=lambda: datetime(2027, 1, 1, tzinfo=UTC),
+            approve=self.approve,
             is_dry_run=is_dry_run,
         )
         return Mirrors(actions={"hdfs_snapshot": by_snapshots})
 
-    @staticmethod
-    def plan(hour: int) -> ProcessPlan:
-        process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hdfs_snapshot=_MIRROR)))
+    def plan(self, hour: int) -> ProcessPlan:
+        process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hdfs_snapshot=self.mirror)))
         key = f"2026-03-01T{hour:02}:00Z"
         target = cast("Any", SimpleNamespace(entity="sales", instance_key=key, site=SimpleNamespace(process=process)))
         item = StepItem(name="main", engine=Engine.MIRROR, path="", instance_key=key)
@@ -80,13 +89,13 @@ class _Run:
     def run(self, hour: int) -> tuple[StepEnd, dict[str, int]]:
         plan = self.plan(hour)
         engine = MirrorEngine(mirrors=self.mirrors(), plan=plan, work=self.work())
-        end = engine.run(cast("Any", Path()), lambda _: None, lambda: None)
+        end = engine.run(cast("Any", SimpleNamespace(log=self.log)), lambda _: None, lambda: None)
         return end, {name: value for name, value in plan.detail.counters.items() if name != "TIMETAKEN"}
 
 
 @pytest.fixture
-def ran() -> _Run:
-    found = _Run()
+def ran(tmp_path: Path) -> _Run:
+    found = _Run(log=tmp_path / "logs" / "main.log")
     for name in ("a/f", "a/g", "deep/in/h", "stays"):
         found.site.one.mkdirs(below(SOURCE, name).parent)
         found.site.one.write(below(SOURCE, name), [name.encode()])
@@ -180,3 +189,74 @@ def test_a_directory_without_snapshots_is_a_failure_with_the_command_of_the_admi
     assert plan.failed is not None
     assert plan.failed.code == "not_snapshottable"
     assert f"hdfs dfsadmin -allowSnapshot {TARGET.path}" in plan.failed.message
+
+
+def test_an_approval_lets_exactly_the_removal_that_it_names_go(ran: _Run) -> None:
+    ran.run(0)
+    _change(ran.site)
+    ran.limits = DeleteLimits(instances=2)
+    shown = ran.planned(1, is_dry_run=True).refused
+    assert shown is not None
+    ran.approve = re.findall(r"--approve ([0-9a-f]{64})", shown.message)[0]
+    ran.site.one.write(below(SOURCE, "more"), [b"what is only copied needs no approval"])
+    assert ran.planned(1, is_dry_run=True).refused is None
+    ran.site.one.delete(below(SOURCE, "stays"), below=SOURCE)
+    with pytest.raises(MirrorRemovesTooMuch, match=f"allows 2; {ran.approve} was approved. Look at --dry-run"):
+        ran.run(1)
+    ran.approve = None
+    with pytest.raises(MirrorRemovesTooMuch) as refused:
+        ran.run(1)
+    ran.approve = re.findall(r"--approve ([0-9a-f]{64})", str(refused.value))[0]
+    assert ran.run(1)[0].succeeded
+
+
+def test_an_approval_of_a_full_compare_is_good_for_the_base_that_its_run_makes(ran: _Run) -> None:
+    ran.site.two.write(below(TARGET, "old"), [b"old"])
+    ran.site.two.write(below(TARGET, "older"), [b"older"])
+    ran.mirror, ran.limits = replace(_MIRROR, on_missing=OnMissingSnapshot.FULL), DeleteLimits(instances=1)
+    shown = ran.planned(0, is_dry_run=True).refused
+    assert shown is not None
+    ran.approve = re.findall(r"--approve ([0-9a-f]{64})", shown.message)[0]
+    assert ran.run(0)[0].succeeded
+    assert ran.site.one.tree(SOURCE) == ran.site.two.tree(TARGET)
+
+
+def test_the_log_of_the_step_says_what_was_done(ran: _Run) -> None:
+    ran.run(0)
+    _change(ran.site)
+    ran.log = ran.log.with_name("second.log")
+    ran.run(1)
+    first = "feedctl.sales.2026-03-01T0000Z"
+    *lines, counted = ran.log.read_text().splitlines()
+    assert lines == [
+        f"feedctl: {TARGET} becomes feedctl.sales.2026-03-01T0100Z: 5 changes since {first}, 17 bytes to copy (begin)",
+        f"feedctl: deleted {SOURCE}/.snapshot/{first}",
+        f"feedctl: deleted {TARGET}/.snapshot/{first}",
+    ]
+    assert counted.startswith("feedctl: COPY 2, BYTESCOPIED 17, RENAMES 1, DELETES 1, SNAPSHOTSPRUNED 2, TIMETAKEN ")
+    assert ran.log.stat().st_mode & 0o777 == 0o600
+    ran.limits, ran.log = DeleteLimits(instances=0), ran.log.with_name("third.log")
+    ran.site.one.delete(below(SOURCE, "new"), below=SOURCE)
+    with pytest.raises(MirrorRemovesTooMuch):
+        ran.run(2)
+    assert ran.log.read_text().startswith("feedctl: failed: hdfs://two/dst/data: nothing was changed (the mirror would")
+
+
+def test_an_equal_target_is_unchanged_and_a_finished_one_is_not(ran: _Run) -> None:
+    assert ran.run(0)[0] == StepEnd(exit_code=0)
+    assert ran.run(1)[0] == StepEnd(exit_code=NOTHING_CHANGED)
+    assert ran.run(1)[0] == StepEnd(exit_code=NOTHING_CHANGED)
+    ran.site.one.set_permission(below(SOURCE, "a"), 0o700)
+    assert ran.run(2)[0] == StepEnd(exit_code=0)
+    ran.site.one.write(below(SOURCE, "x"), [b"x"])
+    last = "create feedctl.sales.2026-03-01T0300Z"
+
+    def killed(what: str) -> None:
+        if what == last:
+            raise StopRequested(what)
+
+    ran.site.two.before_effect = killed
+    with pytest.raises(StopRequested):
+        ran.run(3)
+    ran.site.two.before_effect = lambda _: None
+    assert ran.run(3) == (StepEnd(exit_code=0), {**dict.fromkeys(_COUNTED, 0), "SNAPSHOTSPRUNED": 2})

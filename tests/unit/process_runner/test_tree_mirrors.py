@@ -66,7 +66,7 @@ class _Run:
     def run(self) -> tuple[StepEnd, dict[str, int]]:
         plan = self.plan()
         engine = MirrorEngine(mirrors=self.mirrors(), plan=plan, work=self.work())
-        end = engine.run(cast("Any", Path()), lambda _: None, lambda: None)
+        end = engine.run(cast("Any", SimpleNamespace(log=Path("/dev/null"))), lambda _: None, lambda: None)
         return end, {name: value for name, value in plan.detail.counters.items() if name != "TIMETAKEN"}
 
 
