@@ -233,6 +233,21 @@ def test_what_goes_into_quarantine_is_there_whole(target: str, tmp_path: Path, r
 
 
 @pytest.mark.extended
+@pytest.mark.parametrize("name", [".feedctl-copy-mirror-manuals", ".feedctl"])
+def test_a_link_in_the_place_of_a_directory_of_feedctl_leads_nowhere(local: _Runs, tmp_path: Path, name: str) -> None:
+    local.more = "on_source_delete: quarantine"
+    assert local.run()[0] == 0
+    outside = tmp_path / "outside"
+    (outside / "old").mkdir(parents=True)
+    (outside / "old/mine").write_text("mine")
+    (tmp_path / "two/dst" / name).symlink_to(outside)
+    _change(local)
+    code, result = local.run()
+    assert (code, result["items"][0]["code"]) == (1, "symlink_refused")
+    assert [path.relative_to(outside).as_posix() for path in outside.rglob("*")] == ["old", "old/mine"]
+
+
+@pytest.mark.extended
 def test_a_file_that_may_not_be_read_fails_the_run_and_nothing_is_removed(hdfs: HdfsCluster, tmp_path: Path) -> None:
     base = f"/trees/{uuid4().hex}"
     admin = End(uri=f"{hdfs.webhdfs}{base}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -79,6 +80,16 @@ class TreePlan(MirrorDiff):
         """Files whose bytes are copied."""
         new = {path: entry for path, entry in self.arriving.items() if entry.kind is FileKind.FILE}
         return new | {path: self.wanted[path] for path in self.replaced}
+
+    def inside(self, path: str) -> Tree:
+        """Return the content of a directory of the target, by the names from there."""
+        names = self._present_names
+        part = names[bisect_left(names, f"{path}/") : bisect_left(names, f"{path}0")]  # 0 comes behind /
+        return {name[len(path) + 1 :]: self.present[name] for name in part}
+
+    @cached_property
+    def _present_names(self) -> list[str]:
+        return sorted(self.present)
 
     @property
     def is_nothing(self) -> bool:

@@ -27,7 +27,7 @@ from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.mirror.attributes import keep_attributes
 from toolkit.mirror.changes import is_own
 from toolkit.mirror.model import MirrorTargetChanged
-from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError
+from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused, find_status
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.trees import TreeFile, below, file_copy, is_still, read_tree
@@ -86,6 +86,7 @@ class TreeRun:
         root, has_renames = self.planner.target, self.system.capabilities.atomic_rename
         has_begun = self.planner.is_unfinished()
         if has_begun:
+            self._require_no_link(self.planner.work)
             self._give_back()
         plan = self.planner.plan()
         self.refuse(plan)
@@ -208,8 +209,7 @@ class TreeRun:
                 if TreeFile(found.kind, found.size, found.modified) != entry:
                     raise MirrorTargetChanged(path=place)
             return
-        inside = {name[len(path) + 1 :]: each for name, each in plan.present.items() if name.startswith(f"{path}/")}
-        if not is_still(self.system, place, self.planner.check, inside, directories=True, is_same=eq):
+        if not is_still(self.system, place, self.planner.check, plan.inside(path), directories=True, is_same=eq):
             raise MirrorTargetChanged(path=place)
 
     def _take(self, plan: TreePlan, paths: Sequence[str]) -> None:
@@ -243,7 +243,16 @@ class TreeRun:
             if deleted.error is not None and not isinstance(deleted.error, NotFound):
                 raise deleted.error
 
+    def _require_no_link(self, directory: CanonicalPath) -> None:
+        """Look whether a directory of feedctl's own is where its name says; raises `SymlinkRefused`."""
+        while directory.is_local and directory.is_within(self.planner.target):
+            found = find_status(self.system, directory)
+            if found is not None and found.kind is FileKind.SYMLINK:
+                raise SymlinkRefused(path=directory)
+            directory = directory.parent
+
     def _make_private(self, directory: CanonicalPath) -> None:
+        self._require_no_link(directory)
         self.system.mkdirs(directory)
         if self.system.capabilities.permissions:
             self.system.set_permission(directory, _PRIVATE)
