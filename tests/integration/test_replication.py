@@ -247,7 +247,6 @@ def test_a_held_feed_gets_nothing_replaced(copying: Replication) -> None:
         ({}, ["--target", "primary"], "does not have primary as a target; it has: backup"),
         ({}, ["--source", "backup"], "does not have backup as a source; it has: primary"),
         ({}, ["--end", KEYS[0]], "stands alone; add --start"),
-        ({"more": "properties: {ignoreErrors: true}"}, [], "ignoreErrors: true"),
         ({"more": "properties: {feed.late.policy: final}"}, [], "looks again until the late cut-off"),
     ],
 )

@@ -51,8 +51,12 @@ def test_extended_attributes_are_kept(tmp_path: Path) -> None:
 def test_what_a_store_has_not_fails_before_the_first_file_or_is_a_note_as_the_feed_says(tmp_path: Path) -> None:
     copying = asking(tmp_path, local(tmp_path / "from"), local(tmp_path / "to"), "preserveAcl")
     code, result = copying.run(time=KEYS[0])
-    assert (code, result["items"][0]["code"], copying.target.files(hidden=True)) == (1, "not_preserved", {})
-    assert "preserveAcl: the store of the source has none" in result["items"][0]["message"]
+    assert (code, result["instances"][0]["failure"]["code"], copying.target.files(hidden=True)) == (
+        1,
+        "not_preserved",
+        {},
+    )
+    assert "preserveAcl: the store of the source has none" in result["instances"][0]["failure"]["message"]
     warning = replace(
         copying, more="availability_flag: _SUCCESS\nproperties: {preserveAcl: true, preserveOrWarn: true}"
     )
@@ -65,8 +69,12 @@ def test_what_a_store_has_not_fails_before_the_first_file_or_is_a_note_as_the_fe
 def test_an_object_store_that_has_no_permissions_says_so(s3: S3Store, s3_bucket: str, tmp_path: Path) -> None:
     copying = asking(tmp_path, local(tmp_path / "from"), on_s3(s3, s3_bucket), "preservePermission", "preserveTimes")
     code, result = copying.run(time=KEYS[0])
-    assert (code, result["items"][0]["code"], copying.target.files(hidden=True)) == (1, "not_preserved", {})
-    assert "preservePermission, preserveTimes: the store of the target" in result["items"][0]["message"]
+    assert (code, result["instances"][0]["failure"]["code"], copying.target.files(hidden=True)) == (
+        1,
+        "not_preserved",
+        {},
+    )
+    assert "preservePermission, preserveTimes: the store of the target" in result["instances"][0]["failure"]["message"]
 
 
 @pytest.mark.slow

@@ -58,6 +58,15 @@ def decide(copying: Replication, verb: str) -> int:
     return main(["quality", verb, "clicks", *options])
 
 
+def test_data_that_is_validated_is_never_published_incomplete(
+    copying: Replication, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = f"{copying.more}\nproperties: {{ignoreErrors: true, publishIncomplete: true}}"
+    assert replace(copying, more=more).run()[0] == 2
+    assert "is never published incomplete; remove publishIncomplete" in capsys.readouterr().err
+    assert copying.target.files(hidden=True) == {}
+
+
 def test_a_bad_instance_is_blocked_and_the_others_go_until_somebody_releases_it(copying: Replication) -> None:
     code, result = copying.run()
     reported = [(KEYS[0], "done", None), (KEYS[1], "failed", "quality_failed"), (KEYS[2], "done", None)]

@@ -11,7 +11,7 @@ from toolkit.actions.progress import Volume
 from toolkit.runs.errors import PauseRequested
 from toolkit.transfer.copier import Copier
 from toolkit.transfer.digest_reader import DigestReader
-from toolkit.transfer.plan import Copied, FileCopy
+from toolkit.transfer.plan import PLAIN, Copied, CreateOptions, FileCopy
 from toolkit.transfer.spread_copy import SpreadCopy
 from toolkit.transfer.spread_read import SpreadRead, read_again
 from toolkit.transfer.timed_tasks import TOO_LATE
@@ -38,11 +38,13 @@ class FileCopies:
         work: of the run.
         at_once: so many files at once; None: as many as the target is good for.
         bandwidth: bytes a second of each call; inf: as many as come.
+        create: options with which files are written.
     """
 
     work: RunContext
     at_once: int | None = None
     bandwidth: float = inf
+    create: CreateOptions = PLAIN
 
     def copy(
         self,
@@ -68,13 +70,16 @@ class FileCopies:
         """
         if not files:
             return []
+        names = [file.target for file in files]
+        files = self.create.files(files)
         passed = self._tell if is_progress else _ignored
-        return self._where_it_pays(
+        copied = self._where_it_pays(
             files,
             (source, target),
             here=lambda left: self._here(source, target, left, passed, overwrite=overwrite),
             spread=lambda pool: self._spread(pool, source, target, passed, overwrite=overwrite).copy(files),
         )
+        return _renamed(copied, files, names)
 
     def read(self, target: CanonicalPath, files: Sequence[FileCopy]) -> list[Copied]:
         """Read copies again to their end, for their digests; by executors where `copy` would use them.
@@ -87,8 +92,10 @@ class FileCopies:
             StopRequested: the work was called off.
             Unavailable: the executors were lost.
         """
+        names = [file.target for file in files]
+        files = self.create.files(files)
         reader = DigestReader(system=self.work.stores(target), check=self._check)
-        return self._where_it_pays(
+        read = self._where_it_pays(
             files,
             (target,),
             here=lambda left: read_again(reader, left, self.work.copying.pool),
@@ -101,6 +108,7 @@ class FileCopies:
                 is_pause=_is_pause,
             ).read(files),
         )
+        return _renamed(read, files, names)
 
     def _where_it_pays(
         self,
@@ -154,6 +162,7 @@ class FileCopies:
             check=self._check,
             bandwidth=self.bandwidth,
             overwrite=overwrite,
+            create=self.create,
             passed=passed,
         )
         at_once = self.at_once or self.work.stores(target).capabilities.parallel
@@ -180,6 +189,7 @@ class FileCopies:
             is_pause=_is_pause,
             bandwidth=self.bandwidth,
             overwrite=overwrite,
+            create=self.create,
             passed=passed,
         )
 
@@ -188,6 +198,12 @@ class FileCopies:
 
     def _tell(self, files: int, size: int) -> None:
         self.work.progress.copied(Volume(files=files, bytes=size))
+
+
+def _renamed(copied: list[Copied], files: Sequence[FileCopy], names: Sequence[CanonicalPath]) -> list[Copied]:
+    """Return outcomes by the targets that the caller has given."""
+    given = {file.target: name for file, name in zip(files, names, strict=True)}
+    return [each._replace(target=given[each.target]) for each in copied]
 
 
 def _ignored(files: int, size: int) -> None:

@@ -96,6 +96,7 @@ class Publication:
         flag: the name of the file in the unit that comes last where files go one by one; empty: none.
         is_only_copy: the source is going to be removed: each copy is read again, and no file of the unit is replaced.
         is_progress: the files count in the plan's volume.
+        tries_all: after a failed file all others are copied before the error is raised.
     """
 
     work: RunContext
@@ -106,6 +107,7 @@ class Publication:
     flag: str = ""
     is_only_copy: bool = False
     is_progress: bool = True
+    tries_all: bool = False
 
     @property
     def system(self) -> FileSystem:
@@ -185,12 +187,15 @@ class Publication:
         error: type[FilesFailed],
     ) -> dict[str, str]:
         digests, rest = dict[str, str](), iter(names)
+        failures: dict[str, Copied] = {}
         while part := {below(ends[1], name): name for name in islice(rest, FILES_AT_ONCE)}:
             results = work([file_copy(*ends, name, tree[name]) for name in part.values()])
-            failed = [each for each in results if each.code]
-            if failed:
-                raise error(path=self.unit, failed=failed)
+            failures.update((part[each.target], each) for each in results if each.code)
             digests.update((part[each.target], each.digest) for each in results if each.digest)
+            if failures and not self.tries_all:
+                break
+        if failures:
+            raise error(path=self.unit, failed=list(failures.values()), copied=digests, names=sorted(failures))
         return digests
 
     def verify(self, place: CanonicalPath, expected: Tree, wanted: Tree) -> None:

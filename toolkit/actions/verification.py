@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from toolkit.storage import NotFound
+from toolkit.storage import NotFound, raw_path
 from toolkit.threads import WorkerPool
 from toolkit.transfer.digest_reader import DigestReader
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -158,11 +158,13 @@ class TreeVerifier:
         storage: the store that a path is on, for reading.
         check: asked while stores are read; what it raises ends the verification.
         pool: reads files.
+        is_raw: bytes are compared as they are below `RAW`.
     """
 
     storage: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None]
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-read"))
+    is_raw: bool = False
 
     def compare(
         self,
@@ -191,7 +193,8 @@ class TreeVerifier:
         both = sorted(wanted.keys() & there.keys())
         found.by_source += sum(not wanted[name].digest for name in both)
         source, target = (DigestReader(system=self.storage(root), check=self.check) for root in roots)
-        reader = _FileVerifier(target=target, source=source, roots=roots, seen=found)
+        read_at = (raw_path(roots[0]), raw_path(roots[1])) if self.is_raw else roots
+        reader = _FileVerifier(target=target, source=source, roots=roots, read_at=read_at, seen=found)
         self.pool.run_all(
             lambda name: reader.compare(name, wanted[name], there[name].size),
             both,
@@ -205,11 +208,13 @@ class _FileVerifier:
 
     Attributes:
         roots: the directory at the source, and at the target.
+        read_at: where files of these are read.
     """
 
     target: DigestReader
     source: DigestReader
     roots: tuple[CanonicalPath, CanonicalPath]
+    read_at: tuple[CanonicalPath, CanonicalPath]
     seen: Differences
 
     def compare(self, name: str, wanted: ManifestFile, size: int) -> None:
@@ -218,7 +223,7 @@ class _FileVerifier:
         if size != wanted.size:
             self.seen.add(path, VerifyStatus.DIFFERENT, f"it has {size} bytes, and {wanted.size} were copied")
             return
-        found = self.target.read(path)
+        found = self.target.read(below(self.read_at[1], name))
         self.seen.sizes.append(found.size)
         if found.error is not None:
             is_gone = isinstance(found.error, NotFound)
@@ -226,7 +231,7 @@ class _FileVerifier:
             return
         expected, of = wanted.digest, "its digest when it was copied"
         if not expected:
-            there = self.source.read(below(self.roots[0], name))
+            there = self.source.read(below(self.read_at[0], name))
             if there.error is not None:
                 why = f"the ledger has no digest of it, and the source cannot be compared: {there.error}"
                 self.seen.add(path, VerifyStatus.UNREADABLE, why)

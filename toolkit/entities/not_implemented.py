@@ -31,15 +31,6 @@ WITHOUT_ACTION: Mapping[StrEnum, str] = {
 MIRRORS_WITHOUT_ACTION = frozenset({"hive"})
 """Types of mirrors that no action does yet."""
 
-COPY_PROPERTIES = (
-    "ignoreErrors",
-    "preserveBlockSize",
-    "preserveReplicationNumber",
-    "preserveChecksumType",
-    "tdeEncryptionEnabled",
-)
-"""Properties of a feed whose ``true`` asks of replication what it does not do: a copy is never published without it."""
-
 REPEAT_PROPERTIES = (
     "feed.retry.allowed",
     "feed.retry.attempts",
@@ -135,7 +126,6 @@ def not_evictable(feed: Feed, cluster: Cluster) -> tuple[NotImplementedValue, ..
 
 def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
     if isinstance(subject, Feed):
-        yield from _copies(subject)
         yield from _repeats(subject)
         for index, each in enumerate(subject.clusters):
             yield from _feed_cluster(subject, each, ("clusters", index))
@@ -143,18 +133,6 @@ def _values(subject: Entity | RepoSettings) -> Iterator[NotImplementedValue]:
         yield from _store(subject.default_fs, ("interfaces", "write", "endpoint"), subject.name)
     elif isinstance(subject, Process):
         yield from _workflow(subject.workflow)
-
-
-def _copies(feed: Feed) -> Iterator[NotImplementedValue]:
-    has_target = any(each.type is ClusterRole.TARGET for each in feed.clusters)
-    for name in COPY_PROPERTIES if has_target else ():
-        if feed.properties.get(name) is True:
-            yield NotImplementedValue(
-                area=Area.REPLICATION,
-                pointer=("properties", name),
-                value=f"{name}: true",
-                instead=f"remove {name}, or set it to false",
-            )
 
 
 def _repeats(feed: Feed) -> Iterator[NotImplementedValue]:

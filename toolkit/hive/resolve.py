@@ -44,6 +44,11 @@ _FOR_PATHS = {
     "preserveAcl": True,
     "preserveXattr": True,
     "preserveTimes": True,
+    "preserveBlockSize": True,
+    "preserveReplicationNumber": True,
+    "preserveChecksumType": True,
+    "ignoreErrors": True,
+    "tdeEncryptionEnabled": True,
 }
 """Properties with the value that asks of a copy what copies of tables do not do."""
 

@@ -215,7 +215,9 @@ class _CopyBatch:
         is_news = published.is_complete and has_changed
         kind = EventKind.UPDATED if was_there else EventKind.AVAILABLE
         events = (_event(self.plan.target, kind),) if is_news else ()
-        return Applied(results=(result,), events=events, writes=self._writes(item, published), notes=published.notes)
+        return Applied(
+            results=(result,), events=events, writes=self._writes(self.publisher.item, published), notes=published.notes
+        )
 
     def _writes(self, item: UnitItem, published: Published) -> tuple[LedgerWrite, ...]:
         """Return the ledger writes of a unit: its new content, and the counters of the run so far."""
@@ -254,8 +256,8 @@ class _CopyBatch:
         published = attempted(work, publish, failures=(StorageError, QualityFailed))
         if isinstance(published, FailedAttempt):
             return published.of(item), None
-        taken = round((time.monotonic() - began) * 1000)
-        self.plan.detail.counters.update(TIMETAKEN=taken, COPY=item.files, BYTESCOPIED=item.bytes)
+        taken, done = round((time.monotonic() - began) * 1000), self.publisher.item
+        self.plan.detail.counters.update(TIMETAKEN=taken, COPY=done.files, BYTESCOPIED=done.bytes)
         return ItemResult.done(item), published
 
 

@@ -12,6 +12,7 @@ from toolkit.actions.progress import Volume
 from toolkit.availability import is_ready, is_there
 from toolkit.replication.completeness import mark_of
 from toolkit.replication.listing import UnitDifference, difference, selected
+from toolkit.replication.preserve import Preservation
 from toolkit.replication.removals import removals
 from toolkit.replication.targets import (
     COPY,
@@ -23,9 +24,10 @@ from toolkit.replication.targets import (
     UnitItem,
 )
 from toolkit.runs.recorder import path_text
-from toolkit.storage import FileKind, StorageError
+from toolkit.storage import FileKind, StorageError, raw_path
 from toolkit.threads import WorkerPool
 from toolkit.transfer.digest_reader import DigestReader
+from toolkit.transfer.raw_copies import refuse_raw
 from toolkit.transfer.spread_copy import COPY_THREADS
 from toolkit.transfer.trees import Tree, below, read_tree
 
@@ -115,6 +117,8 @@ class ReplicationPlanner:
         if not has_data and any(item.present is not None for item in removed):
             message = f"{target.source} has no data in any directory; nothing is removed for an empty source"
             return replace(blank, failed=Problem(code=SOURCE_EMPTY, message=message))
+        if any(item.copied for item in items):
+            self._refuse(target)
         items += removed
         is_complete, may_be = self._is_complete(target)
         if not items and may_be:
@@ -122,6 +126,13 @@ class ReplicationPlanner:
         volume = Volume(files=sum(item.files for item in items), bytes=sum(item.bytes for item in items))
         detail = ReplicationDetail(kept=kept, units=len(units), is_complete=is_complete)
         return replace(blank, items=tuple(items), volume=volume, detail=detail)
+
+    def _refuse(self, target: ReplicationTarget) -> None:
+        """Refuse what the stores cannot do for the feed's properties; raises StorageError."""
+        source, here = self.storage(target.source), self.storage(target.target)
+        Preservation(source=source, target=here, rules=target.rules, check=self.check).refused(target.target)
+        if target.rules.create.raw:
+            refuse_raw(self.storage, target.source, target.target)
 
     def _item(
         self, target: ReplicationTarget, source: CanonicalPath, place: CanonicalPath, recorded: Manifest | None
@@ -138,7 +149,7 @@ class ReplicationPlanner:
         found = difference(wanted, present, target.rules, step, recorded)
         known = {name: each.digest for name, each in (recorded or {}).items() if each.digest}
         if target.rules.rehash:
-            found, known = self._rehashed(found, source, place, known)
+            found, known = self._rehashed(found, source, place, known, is_raw=target.rules.create.raw)
         stays: Tree = {} if target.rules.remove_deleted else {name: (present or {})[name] for name in found.extra}
         return UnitItem(
             instance_key=target.instance_key,
@@ -153,11 +164,18 @@ class ReplicationPlanner:
         )
 
     def _rehashed(
-        self, found: UnitDifference, source: CanonicalPath, place: CanonicalPath, known: Mapping[str, str]
+        self,
+        found: UnitDifference,
+        source: CanonicalPath,
+        place: CanonicalPath,
+        known: Mapping[str, str],
+        *,
+        is_raw: bool,
     ) -> tuple[UnitDifference, dict[str, str]]:
         """Without what has the same bytes at both ends; and the digests of these."""
         names = [name for name, reason in found.copied.items() if reason is CopyReason.DIGEST]
-        ends = [self._digests(root, names) for root in (source, place)]
+        roots = [raw_path(root) if is_raw else root for root in (source, place)]
+        ends = [self._digests(root, names) for root in roots]
         same = {name: digest for name, digest in ends[0].items() if digest == ends[1][name]}
         # What the ledger knows better is copied again, so that it does not go on doing so.
         same = {name: digest for name, digest in same.items() if known.get(name, digest) == digest}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.replication.errors import NotPreserved
-from toolkit.storage import FileKind, StorageError
+from toolkit.storage import FileKind, StorageError, StorageFailure
 from toolkit.transfer.trees import Tree, below
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from toolkit.replication.targets import CopyRules
     from toolkit.storage import Capabilities, FileSystem
     from toolkit.threads import WorkerPool
+    from toolkit.transfer.plan import CreateOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +25,8 @@ class Preservation:
     Attributes:
         source: the store that was read.
         target: the store that was written to.
-        rules: what is asked for.
-        check: asked before each file.
+        rules: what is requested for.
+        check: requested before each file.
     """
 
     source: FileSystem
@@ -37,6 +38,14 @@ class Preservation:
     def is_requested(self) -> bool:
         """True if the feed asks for anything."""
         return any(self._requested())
+
+    @property
+    def create(self) -> CreateOptions:
+        """Return the options with which files are written, as far as both stores have blocks."""
+        requested = self.rules.create
+        if all(each.capabilities.blocks for each in (self.source, self.target)):
+            return requested
+        return requested._replace(block_size=False, replication=False)
 
     def refused(self, unit: CanonicalPath) -> tuple[str, ...]:
         """Return notes about attributes that one of the stores does not have; checked before the copy.
@@ -50,10 +59,15 @@ class Preservation:
         where = (
             "source" if any(not has(self.source) for name, has in self._requested() if name in missing) else "target"
         )
-        return self._note(NotPreserved(path=unit, properties=missing, detail=f"the store of the {where} has none"))
+        hint = " by its own protocol; WebHDFS (webhdfs:) may have it" if self._has_blocks(where) else ""
+        detail = f"the store of the {where} has none{hint}"
+        return self._note(NotPreserved(path=unit, properties=missing, detail=detail))
+
+    def _has_blocks(self, where: str) -> bool:
+        return (self.source if where == "source" else self.target).capabilities.blocks
 
     def keep(self, source: CanonicalPath, target: CanonicalPath, wanted: Tree, pool: WorkerPool) -> tuple[str, ...]:
-        """Set what is asked for: on files, then on the deepest directories, which may keep us from what is in them.
+        """Set what is requested for: on files, then on the deepest directories, which may keep us from what is in them.
 
         Args:
             source: the directory that was read.
@@ -108,6 +122,12 @@ class Preservation:
             yield "preserveXattr", _having(lambda can: can.xattrs)
         if rules.times:
             yield "preserveTimes", _having(lambda can: can.times)
+        if rules.create.block_size:
+            yield "preserveBlockSize", _having(lambda can: can.blocks)
+        if rules.create.replication:
+            yield "preserveReplicationNumber", _having(lambda can: can.blocks)
+        if rules.checksum_type:
+            yield "preserveChecksumType", _having(lambda can: can.blocks and can.checksums)
 
     def _set(self, preserved: set[str], source: CanonicalPath, target: CanonicalPath, wanted: Tree, name: str) -> None:
         found, entry = self.source.status(source), wanted.get(name)
@@ -123,6 +143,20 @@ class Preservation:
         if "preserveTimes" in preserved and found.kind is FileKind.FILE:
             # Not the time that it has by now: a change since then would look copied.
             self.target.set_modified(target, (entry.modified if entry else None) or found.modified)
+        if "preserveChecksumType" in preserved and found.size:
+            self._require_same_type(source, target)
+
+    def _require_same_type(self, source: CanonicalPath, target: CanonicalPath) -> None:
+        """Compare the types of the checksums of a file and its copy: the DataNode that writes it chooses one."""
+        types = []
+        for system, path in ((self.source, source), (self.target, target)):
+            found = system.checksum(path)
+            types.append("none" if found is None else found.algorithm.rpartition("-")[2].lstrip("0123456789"))
+        if types[0] != types[1]:
+            detail = (
+                f"its checksum is of type {types[1]}, and that of the source {types[0]}; set dfs.checksum.type there"
+            )
+            raise StorageFailure(path=target, detail=detail)
 
 
 def _having(has: Callable[[Capabilities], bool]) -> Callable[[FileSystem], bool]:

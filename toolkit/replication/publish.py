@@ -20,10 +20,12 @@ from toolkit.availability import is_ready, is_there
 from toolkit.el import CanonicalPath
 from toolkit.replication.completeness import Completeness
 from toolkit.replication.errors import TargetChanged
+from toolkit.replication.left_out import can_leave_out, without
 from toolkit.replication.listing import difference, selected
 from toolkit.replication.preserve import Preservation
 from toolkit.replication.targets import COPY, FLAG, REMOVE, ReplicationTarget, UnitItem
 from toolkit.transfer.copier import SourceChanged
+from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.trees import Tree, below, same_bytes
 
 if TYPE_CHECKING:
@@ -65,13 +67,23 @@ class Publisher:
     item: UnitItem
     work: RunContext
     notes: list[str] = field(default_factory=list, init=False)
+    unread: FilesFailed | None = field(default=None, init=False)
+    """Files of the source that could not be read, and without which the item goes on."""
 
     @cached_property
     def publication(self) -> Publication:
         """Copies the unit and gives it its name."""
         item, base, rules = self.item, self.target.target_base, self.target.rules
-        files = FileCopies(work=self.work, at_once=rules.at_once, bandwidth=rules.bandwidth)
-        return Publication(work=self.work, files=files, source=item.source, unit=item.target, base=base)
+        create = self.preservation.create
+        files = FileCopies(work=self.work, at_once=rules.at_once, bandwidth=rules.bandwidth, create=create)
+        return Publication(
+            work=self.work,
+            files=files,
+            source=item.source,
+            unit=item.target,
+            base=base,
+            tries_all=rules.ignore_errors,
+        )
 
     @cached_property
     def staging(self) -> InstanceStaging | None:
@@ -157,6 +169,7 @@ class Publisher:
             and len(item.copied) + len(item.leaving) <= MOST_EXCHANGED
             and (self.publication.directories or not item.gone)
             and not self.preservation.is_requested
+            and not self.target.rules.ignore_errors
         )
 
     def _exchanged(self) -> dict[str, str] | None:
@@ -206,8 +219,8 @@ class Publisher:
             digests = self._waiting(place, item.expected)
             if digests is None:
                 publication.begin_staging(place, item.expected, unless_published)
-                digests = self._copied_whole(place, item.wanted, item.expected)
-            self.notes += self.preservation.keep(item.source, place, item.wanted, self.work.copying.pool)
+                digests = self._copied_whole(place)
+            self.notes += self.preservation.keep(item.source, place, self.item.wanted, self.work.copying.pool)
             if self.staging is not None:
                 unless_published.pop_all()  # from now on the next run finds it, whatever becomes of this one
                 self.notes += self.staging.validate_unit(item.target, place)
@@ -216,6 +229,8 @@ class Publisher:
             unless_published.pop_all()
         if self.staged is not None:
             self.staged.end_wait()
+        if self.unread is not None and not self.target.rules.publish_incomplete:
+            raise self.unread
         return digests
 
     def _written_in_place(self) -> dict[str, str]:
@@ -231,7 +246,7 @@ class Publisher:
         expected = self._before_flag(item.expected)
         digests = self._waiting(item.target, expected)
         if digests is None:
-            digests = self._copied_whole(item.target, self._before_flag(item.wanted), expected)
+            digests = self._copied_whole(item.target)
         if self.staging is not None:
             self.notes += self.staging.validate_unit(item.target, item.target)
             self.staging.unit(item.target).end_wait()
@@ -244,19 +259,42 @@ class Publisher:
         is_whole = partial(self.publication.is_still, place, expected, same_bytes)
         return self.staged.copied_before(self.item.content, is_whole)
 
-    def _copied_whole(self, into: CanonicalPath, wanted: Tree, expected: Tree) -> dict[str, str]:
+    def _copied_whole(self, into: CanonicalPath) -> dict[str, str]:
         """Copy into a directory without readers: new files from the source, the others from where they are."""
-        item, copy = self.item, self.publication.copy
-        digests = copy([name for name in wanted if name in item.copied], wanted, into)
+        planned, copy = self.item, self.publication.copy
+        digests = self._copied_new(into)
+        item = self.item
+        wanted, expected = item.wanted, item.expected
+        if into == item.target:
+            wanted, expected = self._before_flag(wanted), self._before_flag(expected)
         if into != item.target:
             passed = copy([name for name in expected if name not in item.copied], expected, into, root=item.target)
             spoilt = [name for name in wanted if name in passed and passed[name] != item.known.get(name, passed[name])]
             # The target's own file is not what was copied to it any more.
             digests |= passed | copy(spoilt, wanted, into)
-        self.publication.verify(into, expected, item.wanted)
+        self.publication.verify(into, expected, planned.wanted)
         if self.staged is not None:
             self.staged.end_copy(item.content, digests)
         return digests
+
+    def _copied_new(self, into: CanonicalPath) -> dict[str, str]:
+        """Copy the new files from the source; if the feed ignores errors, go on without those that cannot be read."""
+        item, rules = self.item, self.target.rules
+        wanted = self._before_flag(item.wanted) if into == item.target else item.wanted
+        try:
+            return self.publication.copy([name for name in wanted if name in item.copied], wanted, into)
+        except FilesFailed as error:
+            is_staged, system = into != item.target, self.publication.system
+            if not can_leave_out(self.target, item, error, system, is_staged=is_staged):
+                raise
+            left_out = error.names
+            if rules.publish_incomplete:
+                self.notes.append(f"published without files that cannot be read (publishIncomplete): {error.detail}")
+            elif item.target == self.target.target:
+                remove(system, below(into, self.target.flag), into)
+                left_out |= {self.target.flag}
+            self.item, self.unread = without(item, left_out), error
+            return {name: digest for name, digest in error.copied.items() if name not in left_out}
 
     def _complete(self) -> bool:
         """Announce the instance when the parts of all sources are there, and say whether they are.

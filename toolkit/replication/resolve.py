@@ -22,6 +22,7 @@ from toolkit.planning.replication import NotReplicated, Range, Route, Side
 from toolkit.planning.retention import holding
 from toolkit.replication.targets import CopyRules, ReplicationDetail, ReplicationTarget, UnitItem
 from toolkit.storage import StorageError
+from toolkit.transfer.plan import CreateOptions
 
 if TYPE_CHECKING:
     from toolkit.actions.runner import Targets
@@ -33,6 +34,7 @@ Remark: TypeAlias = "TargetPlan[NoTarget, UnitItem, ReplicationDetail]"
 ReplicationTargets: TypeAlias = "Targets[ReplicationTarget, UnitItem, ReplicationDetail]"
 
 _MEGABYTE = 1_000_000
+_INCOMPLETE = "is validated, so that it is never published incomplete; remove publishIncomplete, or its quality checks"
 _TABLE = "is a table; replicate it with hive_replication.py, and compare it by `feedctl table diff`"
 
 
@@ -76,6 +78,8 @@ class ReplicationResolver:
         for value in not_implemented(feed, Area.REPLICATION, route.target.cluster.name):
             raise value.error(where=f"feed {feed.name}")
         rules = replace(rules_of(feed), rehash=self.rehash)
+        if rules.publish_incomplete and FeedValidation.on(feed, route.target.cluster):
+            raise NotReplicated(feed=feed.name, why=_INCOMPLETE)
         names = (feed.name, route.target.cluster.name, route.source.cluster.name)
         only = self.only(*names)
         for instant in self._found(route, self.records(*names), remark):
@@ -156,6 +160,14 @@ def rules_of(feed: Feed) -> CopyRules:
         acl=given.get("preserveAcl") is True,
         xattrs=given.get("preserveXattr") is True,
         times=given.get("preserveTimes") is True,
+        checksum_type=given.get("preserveChecksumType") is True,
+        create=CreateOptions(
+            block_size=given.get("preserveBlockSize") is True,
+            replication=given.get("preserveReplicationNumber") is True,
+            raw=given.get("tdeEncryptionEnabled") is True,
+        ),
+        ignore_errors=given.get("ignoreErrors") is True,
+        publish_incomplete=given.get("ignoreErrors") is True and given.get("publishIncomplete") is True,
         or_warn=given.get("preserveOrWarn") is True,
         at_once=maps if isinstance(maps, int) else None,
         bandwidth=inf if bandwidth is None else float(bandwidth) * _MEGABYTE,

@@ -23,6 +23,7 @@ from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.runs.recorder import path_of
 from toolkit.storage import OWN_PREFIX, FileKind
 from toolkit.transfer.digests import NO_BYTES
+from toolkit.transfer.plan import PLAIN, CreateOptions
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
@@ -69,6 +70,10 @@ class CopyRules:
         acl: keep access control lists.
         xattrs: keep extended attributes.
         times: keep the times of files.
+        checksum_type: a copy whose checksum has another type than that of its source is not published.
+        create: options with which files are written.
+        ignore_errors: files that cannot be read are left out, and named.
+        publish_incomplete: the instance is announced without them; else it is not.
         or_warn: a copy that lacks what cannot be kept is published with a note; else it fails.
         at_once: so many files of one instance at once; None: as many as the store is good for.
         bandwidth: bytes a second of one instance's copy; inf: as many as come.
@@ -84,6 +89,10 @@ class CopyRules:
     acl: bool = False
     xattrs: bool = False
     times: bool = False
+    checksum_type: bool = False
+    create: CreateOptions = PLAIN
+    ignore_errors: bool = False
+    publish_incomplete: bool = False
     or_warn: bool = False
     at_once: int | None = None
     bandwidth: float = inf

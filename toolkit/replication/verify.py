@@ -183,7 +183,7 @@ class Verifier:
             wanted = {name: ManifestFile(entry.size) for name, entry in found.items()}
         else:
             wanted = dict(manifest)
-        verifier = TreeVerifier(storage=self.storage, check=self.check, pool=self.pool)
+        verifier = TreeVerifier(storage=self.storage, check=self.check, pool=self.pool, is_raw=target.rules.create.raw)
         verifier.compare((source, place), wanted, present or {}, seen, has_extra=target.rules.remove_deleted)
         return present is not None
 

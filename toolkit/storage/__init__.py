@@ -1,6 +1,6 @@
 """File systems and object stores: the port, its errors and its adapters (DESIGN section 5)."""
 
-from toolkit.storage.attributes import Checksum
+from toolkit.storage.attributes import RAW, RAW_PREFIX, BlockLayout, Checksum, is_raw, raw_path
 from toolkit.storage.base import BasicFileSystem, find_status
 from toolkit.storage.deletion import ASIDE_PREFIX, aside_name, name_behind
 from toolkit.storage.errors import (
@@ -53,6 +53,8 @@ __all__ = [
     "EXCHANGE_PREFIX",
     "LOOK_SECONDS",
     "OWN_PREFIX",
+    "RAW",
+    "RAW_PREFIX",
     "REPLACED_PREFIX",
     "STAGING_PREFIX",
     "AlreadyExists",
@@ -61,6 +63,7 @@ __all__ = [
     "BaseChanged",
     "Bases",
     "BasicFileSystem",
+    "BlockLayout",
     "Capabilities",
     "Checksum",
     "ContentSummary",
@@ -96,6 +99,8 @@ __all__ = [
     "aside_name",
     "close_clients",
     "find_status",
+    "is_raw",
     "name_behind",
     "open_file_system",
+    "raw_path",
 ]

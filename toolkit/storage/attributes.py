@@ -4,11 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from toolkit.el import CanonicalPath
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
-    from toolkit.el import CanonicalPath
+
+RAW = "/.reserved/raw"
+"""Directory of HDFS below which the superuser reads and writes files of encryption zones as they are stored."""
+RAW_PREFIX = "raw."
+"""Begin of the names of attributes that are seen below `RAW` alone; one of them has the key of an encrypted file."""
+
+
+def is_raw(path: CanonicalPath) -> bool:
+    """Return whether a path is below `RAW`."""
+    return path.path.startswith(f"{RAW}/")
+
+
+def raw_path(path: CanonicalPath) -> CanonicalPath:
+    """Return the path of the same file below `RAW`."""
+    return path if is_raw(path) else CanonicalPath(path.scheme, path.authority, f"{RAW}{path.path}")
+
+
+class BlockLayout(NamedTuple):
+    """Layout of a file in blocks, which is set when it is written; None: the default of the store.
+
+    Attributes:
+        block_size: bytes of a block.
+        replication: number of replicas of each block.
+    """
+
+    block_size: int | None = None
+    replication: int | None = None
 
 
 class Checksum(NamedTuple):
@@ -26,8 +54,31 @@ class Checksum(NamedTuple):
     value: bytes
 
 
+ANY_LAYOUT = BlockLayout()
+
+
 class AttributeStore(Protocol):
     """The part of `FileSystem` that is about attributes; `Capabilities` says which of them a store has."""
+
+    def write_in_blocks(
+        self, path: CanonicalPath, chunks: Iterable[bytes], layout: BlockLayout, *, overwrite: bool = True
+    ) -> None:
+        """Write a file as `FileSystem.write` does, with a layout.
+
+        Raises:
+            StorageFailure: the store allows no such layout.
+            Unsupported: files have no blocks there.
+        """
+        ...
+
+    def may_use_raw(self, path: CanonicalPath) -> bool:
+        """Return whether this identity may read and write a path that is there below `RAW`, as the superuser may.
+
+        Raises:
+            NotFound: nothing is there.
+            Unsupported: the store has nothing below `RAW`, or no way to it.
+        """
+        ...
 
     def set_permission(self, path: CanonicalPath, permission: int) -> None:
         """Set the permission bits.
@@ -81,7 +132,7 @@ class AttributeStore(Protocol):
         ...
 
     def xattrs(self, path: CanonicalPath) -> Mapping[str, bytes]:
-        """The extended attributes of users, whose names begin with ``user.``.
+        """The extended attributes of users, whose names begin with ``user.``; below `RAW` those of `RAW_PREFIX` too.
 
         Raises:
             NotFound: nothing is there.
@@ -94,7 +145,8 @@ class AttributeStore(Protocol):
 
         Raises:
             NotFound: nothing is there.
-            PermissionDenied: the name does not begin with ``user.``, or may not be set.
+            PermissionDenied: the name does not begin with ``user.`` (or, below `RAW`, with `RAW_PREFIX`), or may not be
+                set.
             Unsupported: the store has none.
         """
         ...

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from toolkit.el import CanonicalPath
-    from toolkit.storage.attributes import Checksum
+    from toolkit.storage.attributes import BlockLayout, Checksum
     from toolkit.storage.multipart import MultipartUpload, UploadedPart
 
 
@@ -89,6 +89,16 @@ class BasicFileSystem(FileSystem):
 
     def _cannot(self, path: CanonicalPath, what: str) -> NoReturn:
         raise Unsupported(path=path, detail=f"this store has no {what}")
+
+    @override
+    def write_in_blocks(
+        self, path: CanonicalPath, chunks: Iterable[bytes], layout: BlockLayout, *, overwrite: bool = True
+    ) -> None:
+        self._cannot(path, "blocks")
+
+    @override
+    def may_use_raw(self, path: CanonicalPath) -> bool:
+        self._cannot(path, "raw attributes")
 
     @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:

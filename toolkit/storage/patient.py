@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from toolkit.el import CanonicalPath
-    from toolkit.storage.attributes import Checksum
+    from toolkit.storage.attributes import BlockLayout, Checksum
     from toolkit.storage.look import Look
     from toolkit.storage.multipart import MultipartUpload, UploadedPart
     from toolkit.storage.port import Capabilities, ContentSummary, Entry, FileStatus
@@ -144,6 +144,13 @@ class PatientFileSystem(FileSystem):
             self._once(path, lambda: self.inner.write(path, chunks, overwrite=overwrite))
 
     @override
+    def write_in_blocks(
+        self, path: CanonicalPath, chunks: Iterable[bytes], layout: BlockLayout, *, overwrite: bool = True
+    ) -> None:
+        """Never repeat: only copies are written so, whose chunks are read once."""
+        self._once(path, lambda: self.inner.write_in_blocks(path, chunks, layout, overwrite=overwrite))
+
+    @override
     def start_upload(self, path: CanonicalPath, size: int) -> MultipartUpload:
         """Repeat: the upload of an unanswered try is not visible to readers."""
         return self._call(path, lambda: self.inner.start_upload(path, size))
@@ -178,6 +185,10 @@ class PatientFileSystem(FileSystem):
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
         """Never repeat: a second writer and a lost answer look the same."""
         self._once(source, lambda: self.inner.rename(source, target))
+
+    @override
+    def may_use_raw(self, path: CanonicalPath) -> bool:
+        return self._call(path, lambda: self.inner.may_use_raw(path))
 
     @override
     def set_permission(self, path: CanonicalPath, permission: int) -> None:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from toolkit.storage.attributes import AttributeStore
+from toolkit.storage.attributes import ANY_LAYOUT, AttributeStore, BlockLayout
 from toolkit.storage.multipart import MultipartStore
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ class FileStatus:
         owner: user name or number, None where the store has none.
         group: group name or number, None where the store has none.
         permission: the nine permission bits and the three above them, None where the store has none.
+        layout: of a file, as far as the store tells; that of an erasure-coded file is not told.
+        is_encrypted: it is in an encryption zone, as far as the store tells.
     """
 
     path: CanonicalPath
@@ -106,6 +108,8 @@ class FileStatus:
     owner: str | None = None
     group: str | None = None
     permission: int | None = None
+    layout: BlockLayout = ANY_LAYOUT
+    is_encrypted: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,6 +139,8 @@ class Capabilities:
         xattrs: entries have extended attributes.
         checksums: the store says of most files what their bytes are.
         multipart: a file can be written in ranges.
+        blocks: files have a `BlockLayout`, which can be chosen.
+        raw: files can be read and written below `RAW`, with the attributes that are seen there.
     """
 
     atomic_rename: bool
@@ -149,6 +155,8 @@ class Capabilities:
     xattrs: bool = False
     checksums: bool = False
     multipart: bool = False
+    blocks: bool = False
+    raw: bool = False
 
 
 class Deleted(NamedTuple):

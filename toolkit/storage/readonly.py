@@ -63,6 +63,10 @@ class ReadOnlyFileSystem(BasicFileSystem):
         return self.inner.xattrs(path)
 
     @override
+    def may_use_raw(self, path: CanonicalPath) -> bool:
+        return self.inner.may_use_raw(path)
+
+    @override
     def close(self) -> None:
         self.inner.close()
 

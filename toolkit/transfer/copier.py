@@ -14,10 +14,10 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 
 from toolkit.errors import Failed
 from toolkit.retries import retried
-from toolkit.storage import FileKind, StorageError, Unreachable
+from toolkit.storage import RAW_PREFIX, FileKind, StorageError, Unreachable
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.digests import CHUNK_BYTES, FileDigest
-from toolkit.transfer.plan import Copied, FileCopy, failure
+from toolkit.transfer.plan import PLAIN, Copied, CreateOptions, FileCopy, failure
 from toolkit.transfer.room import OF_PROCESS, Room
 from toolkit.transfer.uploads import Uploads
 
@@ -76,6 +76,7 @@ class Copier:
         check: asked between two chunks; what it raises ends the copy, of which nothing stays.
         bandwidth: bytes a second over all threads of this copier; inf: as many as come.
         overwrite: replace what is there; else a file that is there fails.
+        create: options with which files are written.
         sleep: waits so many seconds, between two tries.
         room: for what is on its way.
         passed: told of files and bytes that were copied, chunk by chunk; of less than none when a file begins anew.
@@ -86,6 +87,7 @@ class Copier:
     check: Callable[[], None]
     bandwidth: float = inf
     overwrite: bool = True
+    create: CreateOptions = PLAIN
     sleep: Callable[[float], None] = time.sleep
     room: Room = OF_PROCESS
     passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - not used
@@ -172,14 +174,28 @@ class Copier:
     def _copied(self, file: FileCopy, passing: _Passing) -> Copied:
         part, digest = file.part, passing.digest
         if part is None:
-            with self.source.read(file.source) as stream:
-                self.target.write(file.target, passing.chunks(stream), overwrite=self.overwrite)
+            self._write(file, passing)
             return Copied(file.target, file.size, digest.hexdigest())
         # Behind the last range there is nothing, unless the file has grown.
         is_last = part.offset + file.size == part.upload.size
         with self.source.read(file.source, offset=part.offset, length=None if is_last else file.size) as stream:
             parts = self.target.put_range(part.upload, part.offset, passing.chunks(stream))
         return Copied(file.target, file.size, digest.pieces(), offset=part.offset, parts=parts)
+
+    def _write(self, file: FileCopy, passing: _Passing) -> None:
+        """Write a file; below `RAW` with its attributes, without which its bytes cannot be decrypted."""
+        layout, attributes = self.create.layout(self.source, file.source), dict[str, bytes]()
+        if self.create.raw:
+            attributes.update(self.source.xattrs(file.source))
+        with self.source.read(file.source) as stream:
+            chunks = passing.chunks(stream)
+            if layout is None:
+                self.target.write(file.target, chunks, overwrite=self.overwrite)
+            else:
+                self.target.write_in_blocks(file.target, chunks, layout, overwrite=self.overwrite)
+        for name, value in attributes.items():
+            if name.startswith(RAW_PREFIX):
+                self.target.set_xattr(file.target, name, value)
 
     def wait_for_rate(self, size: int) -> None:
         """Return when so many bytes may pass."""

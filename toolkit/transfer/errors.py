@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from toolkit.errors import Failed, Unavailable
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.transfer.plan import Copied
 
+MOST_NAMED = 20
+"""So many failed files of a unit are named at most."""
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 _ENVIRONMENT = (
     "the executors need feedctl and its packages: give the packed environment with --archives and name its Python in "
     "PYSPARK_PYTHON (docs/how-to/yarn.md)"
@@ -79,15 +83,26 @@ class FilesFailed(StorageError, Failed):  # noqa: N818
     Args:
         path: of the unit.
         failed: the results of these copies.
+        copied: digests of the others, by their names in the unit, as far as all were tried.
+        names: of the failed files in the unit.
     """
 
     code = "files_failed"
     text = "was not published"
 
-    def __init__(self, *, path: CanonicalPath, failed: Sequence[Copied]) -> None:
-        self.failed = tuple(failed)
+    def __init__(
+        self,
+        *,
+        path: CanonicalPath,
+        failed: Sequence[Copied],
+        copied: Mapping[str, str] = _NOTHING,
+        names: Sequence[str] = (),
+    ) -> None:
+        self.failed, self.copied, self.names = tuple(failed), copied, frozenset(names)
         count = "1 file" if len(failed) == 1 else f"{len(failed)} files"
-        super().__init__(path=path, detail=f"{count} failed, the first: {failed[0].message}")
+        more = ", ..." if len(names) > MOST_NAMED else ""
+        all_of_them = f"; all: {', '.join(names[:MOST_NAMED])}{more}" if len(names) > 1 else ""
+        super().__init__(path=path, detail=f"{count} failed, the first: {failed[0].message}{all_of_them}")
 
 
 class NotReadAgain(FilesFailed):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from toolkit.storage import StorageError, StorageSpec, open_file_system
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import Copier
-from toolkit.transfer.plan import Copied, FileCopy, failure
+from toolkit.transfer.plan import PLAIN, Copied, CreateOptions, FileCopy, failure
 from toolkit.transfer.port import FILE_BYTES
 from toolkit.transfer.timed_tasks import TOO_LATE, Rounds, TaskEnded, TaskTime
 from toolkit.transfer.uploads import Uploads
@@ -74,6 +74,7 @@ class CopyTask:
         time: until when effects may start.
         bandwidth: bytes a second of this task; inf: as many as come.
         overwrite: replace what is there; else a file that is there fails.
+        create: options with which files are written.
     """
 
     source: StorageSpec
@@ -82,6 +83,7 @@ class CopyTask:
     time: TaskTime
     bandwidth: float = inf
     overwrite: bool = True
+    create: CreateOptions = PLAIN
 
 
 def copy_files(task: CopyTask, attempt: int) -> Iterator[Copied]:
@@ -112,6 +114,7 @@ def copied(task: CopyTask, wall_clock: Callable[[], float]) -> Iterator[Copied]:
             check=check,
             bandwidth=task.bandwidth,
             overwrite=task.overwrite,
+            create=task.create,
         )
         copier.copy_all(task.files, pool, lambda outcome: outcomes.update({outcome.key: outcome}))
     except (TaskEnded, StorageError) as error:
@@ -174,6 +177,7 @@ class SpreadCopy:
         is_pause: whether an error of `check` is followed by another round.
         bandwidth: bytes a second over all machines; inf: as many as come.
         overwrite: replace what is there; else a file that is there fails.
+        create: options with which files are written.
         passed: told of files and bytes that were copied, as tasks end.
         wall_clock: seconds of the clock that machines share.
     """
@@ -188,6 +192,7 @@ class SpreadCopy:
     is_pause: Callable[[StopRequested], bool] = lambda _: False
     bandwidth: float = inf
     overwrite: bool = True
+    create: CreateOptions = PLAIN
     passed: Callable[[int, int], None] = lambda files, size: None  # noqa: ARG005 - not used
     wall_clock: Callable[[], float] = time.time
 
@@ -237,6 +242,7 @@ class SpreadCopy:
                 time=until,
                 bandwidth=bandwidth,
                 overwrite=self.overwrite,
+                create=self.create,
             )
             for part in divided(files, self.pool.parallel)
         ]

@@ -1,11 +1,22 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.contract.file_system.stores import ACL, Store
-from toolkit.storage import Checksum, NotFound, PermissionDenied, StorageFailure, Unsupported, WrongKind
+from toolkit.storage import (
+    AlreadyExists,
+    BlockLayout,
+    Checksum,
+    NotFound,
+    PermissionDenied,
+    StorageFailure,
+    Unsupported,
+    WrongKind,
+    raw_path,
+)
 
 _MOMENT = datetime(2020, 2, 29, 12, 30, 15, 123000, tzinfo=UTC)
 
@@ -132,3 +143,45 @@ def test_a_checksum_is_that_of_the_bytes_or_none(store: Store) -> None:
     store.put("dir/file")
     with pytest.raises(WrongKind if system.capabilities.directories else (WrongKind, NotFound)):
         system.checksum(store.at("dir"))
+
+
+def test_a_file_is_written_with_a_layout_where_the_store_has_blocks(store: Store) -> None:
+    system, path, layout = store.system, store.at("file"), BlockLayout(3 << 20, 2)
+    if not system.capabilities.blocks:
+        with pytest.raises(Unsupported):
+            system.write_in_blocks(path, [b"x"], layout)
+        assert system.status(store.put("other")).layout == BlockLayout()
+        return
+    system.write_in_blocks(path, [b"x", b"y"], layout)
+    assert (system.status(path).layout, store.content("file")) == (layout, b"xy")
+    with pytest.raises(AlreadyExists):
+        system.write_in_blocks(path, [b"z"], BlockLayout(), overwrite=False)
+    with pytest.raises(StorageFailure):
+        system.write_in_blocks(path, [b"z"], BlockLayout(block_size=512))  # HDFS allows none so small
+    assert (store.names(), store.content("file")) == (["file"], b"xy")
+    system.write_in_blocks(path, [b"z"], BlockLayout(replication=3))
+    found = system.status(path).layout
+    assert (found.replication, found.block_size) == (3, system.status(store.put("other")).layout.block_size)
+    assert system.status(store.base).layout == BlockLayout()
+
+
+def test_raw_attributes_are_set_and_told_below_the_raw_directory_alone(store: Store) -> None:
+    system, path = store.system, store.put("file", b"xy")
+    if not system.capabilities.raw:
+        for call in (lambda: system.may_use_raw(path), lambda: system.set_xattr(raw_path(path), "raw.b", b"")):
+            with pytest.raises((NotFound, PermissionDenied, Unsupported)):
+                call()
+        return
+    other = store.opened(replace(store.spec, user="eve"), lambda: None)
+    assert [each.may_use_raw(path) for each in (system, other)] == [True, False]
+    with pytest.raises(NotFound):
+        system.may_use_raw(store.at("none"))
+    system.set_xattr(path, "user.a", b"1")
+    system.set_xattr(raw_path(path), "raw.b", b"\x00key")
+    assert system.xattrs(raw_path(path)) == {"user.a": b"1", "raw.b": b"\x00key"}
+    assert system.xattrs(path) == {"user.a": b"1"}
+    with pytest.raises(PermissionDenied):
+        system.set_xattr(path, "raw.b", b"")
+    system.write(raw_path(store.at("other")), [b"z"])
+    assert (store.names(), store.content("other")) == (["file", "other"], b"z")
+    assert system.status(raw_path(path)).size == 2

@@ -105,7 +105,7 @@ class Instance:
     def plan(self, recorded: Mapping[str, Manifest] | None = None, **rules: bool) -> ReplicationPlan:
         """Return the plan of a run."""
         plain = LocalFileSystem()
-        target = replace(self.target, rules=replace(self.target.rules, **rules))
+        target = replace(self.target, rules=replace(self.target.rules, **rules))  # type: ignore[arg-type]
         planner = ReplicationPlanner(
             storage=lambda _: plain,
             check=lambda: None,

@@ -27,7 +27,7 @@ from toolkit.variables import Variables, process_variables
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hdfs_native import FileReader, FileStatus
+    from hdfs_native import FileReader, FileStatus, FileWriter, WriteOptions
 
     from toolkit.el import CanonicalPath
     from toolkit.storage.port import StorageSpec
@@ -217,6 +217,28 @@ def by_code_point(entries: Iterable[Entry], path: CanonicalPath) -> Iterator[Ent
 
 PIECE_BYTES = 1 << 20
 """So much is read or written at once, and has the time of one call for it: with 30 s, about 35 kB a second."""
+
+
+SMALL_BYTES = 64 * 1024
+"""A file of so many bytes is read as a whole when it is opened."""
+
+
+def opened_file(client: Client, path: str) -> tuple[FileReader, bytes | None]:
+    """Return a reader, and all that it has when that is little."""
+    reader = client.read(path)
+    return reader, reader.read(len(reader)) if len(reader) <= SMALL_BYTES else None
+
+
+def begun_file(
+    client: Client, path: CanonicalPath, options: WriteOptions, first: bytes, second: bytes | None
+) -> FileWriter:
+    """Return a new file with its first piece, closed when there is no second one."""
+    writer = client.create(path.path, options)
+    if first:
+        writer.write(first)
+    if second is None:
+        writer.close()
+    return writer
 
 
 class HdfsStream(StreamInPieces):

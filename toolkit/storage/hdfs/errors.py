@@ -159,6 +159,8 @@ _BY_LIBRARY: dict[str, tuple[type[StorageError], str]] = {
 """Errors that the library found itself, by the name that it gives them."""
 
 _NO_KDC = "Cannot contact any KDC"
+_NO_REPLICA = "All DataNodes failed: []"
+"""A block is lost, or all that have it are dead to the NameNode; a retry in this run would not help."""
 _CLOSED = "RPC listener disconnected"
 _HUNG_UP = "the NameNode hung up: it ends, or it wants Kerberos and hadoop.security.authentication does not say so"
 """The library does not pass on what the NameNode said last."""
@@ -225,6 +227,8 @@ def _library_error(error: Exception, path: CanonicalPath) -> StorageError:
     # What the library itself reads and writes are its sockets.
     if isinstance(error, OSError) or _NO_KDC in line:
         return Unreachable(path=path, detail=f"{line}; {_HUNG_UP}" if _CLOSED in line else line)
+    if _NO_REPLICA in line:
+        return StorageFailure(path=path, detail="the NameNode knows no DataNode that has a block of it")
     named = _LIBRARY.match(line)
     kind, advice = _BY_LIBRARY.get(named["name"] if named else "", (StorageFailure, ""))
     return kind(path=path, detail=f"{line}; {advice}" if advice else line)

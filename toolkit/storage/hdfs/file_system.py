@@ -10,10 +10,11 @@ from datetime import timedelta
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from hdfs_native import AclEntry, Client, FileReader, FileWriter, WriteOptions
+from hdfs_native import AclEntry, Client, WriteOptions
 from hdfs_native import FileStatus as HdfsStatus
 from typing_extensions import override
 
+from toolkit.storage.attributes import ANY_LAYOUT, BlockLayout
 from toolkit.storage.base import BasicFileSystem, moment
 from toolkit.storage.calls import BoundedCalls
 from toolkit.storage.deletion import refuse_outside
@@ -28,7 +29,16 @@ from toolkit.storage.errors import (
     WrongKind,
 )
 from toolkit.storage.hdfs.acl import acl_parts, full_acl
-from toolkit.storage.hdfs.client import PAGE, PIECE_BYTES, HdfsClient, HdfsStream, by_code_point, page_of
+from toolkit.storage.hdfs.client import (
+    PAGE,
+    PIECE_BYTES,
+    HdfsClient,
+    HdfsStream,
+    begun_file,
+    by_code_point,
+    opened_file,
+    page_of,
+)
 from toolkit.storage.hdfs.few_removals import FewRemovals
 from toolkit.storage.port import (
     OWN_PREFIX,
@@ -58,9 +68,6 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 _AT_A_TIME = 10
-SMALL_BYTES = 64 * 1024
-"""A file of so many bytes is read as a whole when it is opened."""
-
 _SAME_ACCESS_TIME = 2**64 - 1
 """-1, which leaves the time of the last access alone, as the unsigned number that the library takes."""
 
@@ -97,6 +104,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
         parallel=16,
         time_step=timedelta(milliseconds=1),
         acls=True,
+        blocks=True,
     )
 
     def __init__(self, client: HdfsClient, before_effect: Callable[[], None]) -> None:
@@ -117,6 +125,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
             owner=found.owner,
             group=found.group,
             permission=found.permission,
+            layout=ANY_LAYOUT if found.isdir else BlockLayout(found.blocksize or None, found.replication or None),
         )
 
     @override
@@ -129,7 +138,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
     @override
     def read(self, path: CanonicalPath, *, offset: int = 0, length: int | None = None) -> BinaryIO:
         """Limit each read of the stream to the time of a call; a small file is read in one call."""
-        reader, content = self._client.bounded(path, lambda client: _opened(client, path.path))
+        reader, content = self._client.bounded(path, lambda client: opened_file(client, path.path))
         if content is not None:
             return io.BytesIO(content[offset:] if length is None else content[offset : offset + length])
         stream = HdfsStream(
@@ -146,11 +155,17 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
 
         In a directory without readers yet (`STAGING_PREFIX`) a file has its own name from the beginning.
         """
+        self.write_in_blocks(path, chunks, ANY_LAYOUT, overwrite=overwrite)
+
+    @override
+    def write_in_blocks(
+        self, path: CanonicalPath, chunks: Iterable[bytes], layout: BlockLayout, *, overwrite: bool = True
+    ) -> None:
         if overwrite and is_staged(path):
             self._before_effect()
             with ExitStack() as unfinished:
                 unfinished.callback(self._remove_unfinished, path)
-                self._write_new(path, path, chunks, overwrite=True)
+                self._write_new(path, path, chunks, layout, overwrite=True)
                 unfinished.pop_all()
             return
         self._refuse_directory(path)
@@ -159,7 +174,7 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
         self._before_effect()
         with ExitStack() as unfinished:
             unfinished.callback(self._remove_unfinished, temporary)
-            self._write_new(path, temporary, chunks, overwrite=False)
+            self._write_new(path, temporary, chunks, layout, overwrite=False)
             self._change(path, lambda client: client.rename(temporary.path, path.path, overwrite))
             unfinished.pop_all()
 
@@ -308,35 +323,25 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
             self._client.bounded(temporary, lambda client: client.delete(temporary.path, recursive=False))
 
     def _write_new(
-        self, path: CanonicalPath, place: CanonicalPath, chunks: Iterable[bytes], *, overwrite: bool
+        self,
+        path: CanonicalPath,
+        place: CanonicalPath,
+        chunks: Iterable[bytes],
+        layout: BlockLayout,
+        *,
+        overwrite: bool,
     ) -> None:
         """Write a file where it is to be, or under another name for now; errors are those of the path."""
-        options = WriteOptions(overwrite=overwrite, create_parent=False)
+        options = WriteOptions(*layout, overwrite=overwrite, create_parent=False)
         pieces = (piece for chunk in chunks for piece in in_pieces(chunk, PIECE_BYTES))
         first, second = next(pieces, b""), next(pieces, None)
         # A file of one piece is one call: handing it to the thread that has the time limit costs as much as the call.
-        writer = self._client.bounded(path, lambda client: _begun(client, place, options, first, is_all=second is None))
+        writer = self._client.bounded(path, lambda client: begun_file(client, place, options, first, second))
         if second is None:
             return
         for piece in chain([second], pieces):
             self._client.bounded(path, lambda _, piece=piece: writer.write(piece))  # type: ignore[misc]
         self._client.bounded(path, lambda _: writer.close())
-
-
-def _opened(client: Client, path: str) -> tuple[FileReader, bytes | None]:
-    """A reader, and all that it has when that is little."""
-    reader = client.read(path)
-    return reader, reader.read(len(reader)) if len(reader) <= SMALL_BYTES else None
-
-
-def _begun(client: Client, path: CanonicalPath, options: WriteOptions, first: bytes, *, is_all: bool) -> FileWriter:
-    """A new file with its first piece, closed when that is all."""
-    writer = client.create(path.path, options)
-    if first:
-        writer.write(first)
-    if is_all:
-        writer.close()
-    return writer
 
 
 def _text_of(entry: AclEntry) -> str:

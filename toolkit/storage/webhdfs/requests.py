@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 from requests import PreparedRequest, RequestException, Response, Session
 
 from toolkit.foreign_json import MOST_VALUES, BadJson, parse_json
+from toolkit.storage.attributes import ANY_LAYOUT, BlockLayout
 from toolkit.storage.calls import CALL_SECONDS, BoundedCalls, NoAnswer
 from toolkit.storage.errors import BadName, StorageError, StorageFailure, Unreachable
 from toolkit.storage.hdfs.errors import is_not_active
@@ -165,7 +166,9 @@ class NameNodes:
             _refuse_other(path, response, _REDIRECT)
             return self._at_data_node("GET", path, response.headers.get("location", ""), None)
 
-    def sent(self, path: CanonicalPath, chunks: Iterable[bytes], *, about: CanonicalPath) -> None:
+    def sent(
+        self, path: CanonicalPath, chunks: Iterable[bytes], *, about: CanonicalPath, layout: BlockLayout = ANY_LAYOUT
+    ) -> None:
         """Make a file with these bytes where nothing is; each piece has the limit of a call, and so has the answer.
 
         What the source of the chunks raises is raised when the request has ended; the file may be there then.
@@ -174,11 +177,12 @@ class NameNodes:
             path: of the new file.
             chunks: the bytes.
             about: what errors name.
+            layout: of the file.
 
         Raises:
             StorageError: what the NameNode or the DataNode said.
         """
-        location = self._bounded(about, lambda: self._created(path, about), self._calls)
+        location = self._bounded(about, lambda: self._created(path, about, layout), self._calls)
         upload = Upload(self._bodies.seconds)
         try:
             with self._bodies.started(lambda: self._taken(path, about, location, upload)) as request:
@@ -190,9 +194,11 @@ class NameNodes:
         except NoAnswer as error:
             raise Unreachable(path=about, detail=str(error)) from error
 
-    def _created(self, path: CanonicalPath, about: CanonicalPath) -> str:
+    def _created(self, path: CanonicalPath, about: CanonicalPath, layout: BlockLayout) -> str:
         # A name that is unique to this run: what is there can only be the rest of a first try.
+        chosen = {"blocksize": layout.block_size, "replication": layout.replication}
         params = {"overwrite": "false", "createparent": "false"}
+        params |= {key: str(value) for key, value in chosen.items() if value is not None}
         with _naming(about), closing(self._request("PUT", path, "CREATE", params)) as response:
             _refuse_other(path, response, _REDIRECT)
             return response.headers.get("location", "")

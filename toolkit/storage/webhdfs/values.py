@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from toolkit.storage.attributes import Checksum
+from toolkit.storage.attributes import ANY_LAYOUT, RAW_PREFIX, BlockLayout, Checksum, is_raw
 from toolkit.storage.base import moment
 from toolkit.storage.errors import StorageFailure
 from toolkit.storage.hdfs.acl import full_acl
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 USERS = "user."
 """Start of the names of attributes that users may set."""
+
+
+def readable_prefixes(path: CanonicalPath) -> tuple[str, ...]:
+    """Return the begins of the names of attributes that can be read and set at a path."""
+    return (USERS, RAW_PREFIX) if is_raw(path) else (USERS,)
+
 
 _KINDS = {"FILE": FileKind.FILE, "DIRECTORY": FileKind.DIRECTORY, "SYMLINK": FileKind.SYMLINK}
 
@@ -58,7 +64,16 @@ def status_of(path: CanonicalPath, answer: object) -> FileStatus:
             owner=text(found, "owner"),
             group=text(found, "group"),
             permission=int(text(found, "permission"), 8),
+            layout=_layout(found) if kind is FileKind.FILE else ANY_LAYOUT,
+            is_encrypted=isinstance(found, dict) and found.get("encBit") is True,
         )
+
+
+def _layout(found: object) -> BlockLayout:
+    """Return the layout of a file; the replicas of an erasure-coded one would be too few without its policy."""
+    if isinstance(found, dict) and found.get("ecBit") is True:
+        return ANY_LAYOUT
+    return BlockLayout(number(found, "blockSize", 0) or None, number(found, "replication", 0) or None)
 
 
 def entries_of(path: CanonicalPath, body: Iterable[bytes]) -> list[Entry]:
@@ -123,7 +138,7 @@ def acl_of(path: CanonicalPath, answer: object) -> tuple[str, ...]:
 
 
 def xattrs_of(path: CanonicalPath, answer: object) -> dict[str, bytes]:
-    """The attributes of users in an answer to GETXATTRS, which has them as base64 behind ``0s``.
+    """The attributes in an answer to GETXATTRS, which has them as base64 behind ``0s``.
 
     Raises:
         StorageFailure: the answer is not one of WebHDFS.
@@ -132,8 +147,9 @@ def xattrs_of(path: CanonicalPath, answer: object) -> dict[str, bytes]:
         found = member(answer, "XAttrs")
         if not isinstance(found, list):
             raise TypeError(found)
+        prefixes = readable_prefixes(path)
         texts = {text(each, "name"): each.get("value") or "" for each in found}
-        return {name: base64.b64decode(text[2:]) for name, text in texts.items() if name.startswith(USERS)}
+        return {name: base64.b64decode(text[2:]) for name, text in texts.items() if name.startswith(prefixes)}
 
 
 def was_done(path: CanonicalPath, answer: object) -> bool:
