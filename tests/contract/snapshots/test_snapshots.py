@@ -9,6 +9,8 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
+import requests
+from hdfs import InsecureClient
 
 from tests.testbed.hdfs import HdfsCluster
 from tests.unit.mirror.memory_hdfs import MemoryHdfs, MemorySnapshots
@@ -183,3 +185,31 @@ def test_snapshots_that_are_open_for_reading_change_nothing(hdfs: HdfsCluster) -
     for call in (snapshots.create, snapshots.delete):
         with pytest.raises(ReadOnlyStorage):
             call(root, "x")
+
+
+def test_a_time_alone_is_no_change(place: Place) -> None:
+    for name in ("touched", "busy", "other"):
+        place.system.mkdirs(below(place.root, name))
+    place.write("touched/file")
+    place.snapshots.create(place.root, "one")
+    for name in ("touched", "touched/file"):
+        place.system.set_modified(below(place.root, name), datetime(2026, 1, 1, tzinfo=UTC))
+    place.write("busy/brief")
+    place.delete("busy/brief")
+    place.system.set_permission(below(place.root, "other"), 0o700)
+    assert place.diff("one") == {TreeChange(ChangeKind.MODIFY, "other")}
+
+
+def test_hdfs_does_not_tell_of_a_file_that_was_cut_and_has_grown_to_its_size(hdfs: HdfsCluster) -> None:
+    web = StorageSpec(scheme="webhdfs", authority=f"127.0.0.1:{hdfs.http}", user=hdfs.superuser)
+    root = CanonicalPath("webhdfs", web.authority, f"/contract/{uuid4().hex}")
+    place = Place(root, open_file_system(web), open_snapshots(web))
+    place.system.mkdirs(root)
+    place.write("f", b"before")
+    place.snapshots.allow(root)
+    place.snapshots.create(root, "one")
+    address, cut = f"http://{web.authority}", {"op": "TRUNCATE", "newlength": "0", "user.name": hdfs.superuser}
+    assert requests.post(f"{address}/webhdfs/v1{root.path}/f", params=cut, timeout=60).json() == {"boolean": True}
+    InsecureClient(address, user=hdfs.superuser).write(f"{root.path}/f", b"behind", append=True)
+    place.snapshots.create(root, "two")
+    assert place.diff("one", "two") == set()

@@ -54,6 +54,11 @@ class Node:
     def attributes(self) -> tuple[object, ...]:
         return (self.content, self.modified, self.owner, self.group, self.permission)
 
+    @property
+    def told(self) -> tuple[object, ...]:
+        """What a difference is made from: HDFS does not see that a time alone has changed."""
+        return (self.content, self.owner, self.group, self.permission)
+
 
 @dataclass
 class _Taken:
@@ -231,13 +236,13 @@ class MemoryHdfs(BasicFileSystem):
         self.after_effect("set_modified")
 
     def tree(self, path: CanonicalPath) -> dict[str, tuple[object, ...]]:
-        """Return the attributes of everything below a directory but feedctl's own names."""
+        """Return the attributes of all below a directory but feedctl's own names; of directories without times."""
         found: dict[str, tuple[object, ...]] = {}
 
         def walk(node: Node, above: str) -> None:
             for name, child in node.children.items():
                 if not name.startswith(".feedctl"):
-                    found[above + name] = child.attributes
+                    found[above + name] = child.told if child.content is None else child.attributes
                     walk(child, f"{above}{name}/")
 
         walk(self.find(path), "")
@@ -314,7 +319,7 @@ def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[TreeC
         new = later[old.number][1]
         was = {name: child.number for name, child in old.children.items()}
         now = {name: child.number for name, child in new.children.items()}
-        if old.attributes != new.attributes or was != now:
+        if old.told != new.told or was != now:
             yield TreeChange(ChangeKind.MODIFY, path)
         for name, number in now.items():
             if was.get(name) != number and number not in known:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -12,7 +12,7 @@ from toolkit.el import CanonicalPath
 from toolkit.storage import FileKind, FileSystem, StorageError
 from toolkit.transfer.trees import below
 
-KINDS = ("write", "append", "mkdir", "delete", "rename", "swap", "into", "chmod", "chown", "touch")
+KINDS = ("write", "append", "mkdir", "delete", "rename", "over", "swap", "into", "chmod", "chown")
 NAMES = ("a", "b", "c%20 é", "d")
 
 
@@ -31,16 +31,20 @@ draws = st.lists(
 )
 
 
-def change(hdfs: FileSystem, root: CanonicalPath, drawn: list[Draw]) -> None:
-    """Make changes; those that HDFS refuses are left out."""
+Append: TypeAlias = Callable[[CanonicalPath, bytes], None]
+
+
+def change(hdfs: FileSystem, root: CanonicalPath, drawn: list[Draw], append: Append | None = None) -> None:
+    """Make changes; those that HDFS refuses are left out, and without `append` those of an HDFS in memory alone."""
+    append = hdfs.append if isinstance(hdfs, MemoryHdfs) else append
     for each in drawn:
         try:
-            _change(hdfs, root, each)
+            _change(hdfs, root, each, append)
         except StorageError:
             continue
 
 
-def _change(hdfs: FileSystem, root: CanonicalPath, drawn: Draw) -> None:
+def _change(hdfs: FileSystem, root: CanonicalPath, drawn: Draw, append: Append | None) -> None:
     kinds = {entry.name: entry.kind for entry in hdfs.list_tree(root)}
     paths = [below(root, name) for name in sorted(kinds)]
     directories = [root, *(below(root, name) for name in sorted(kinds) if kinds[name] is FileKind.DIRECTORY)]
@@ -51,19 +55,23 @@ def _change(hdfs: FileSystem, root: CanonicalPath, drawn: Draw) -> None:
     elif drawn.kind == "mkdir":
         hdfs.mkdirs(fresh)
     elif paths:
-        _change_one(hdfs, root, drawn, paths[drawn.first % len(paths)], fresh, paths[drawn.second % len(paths)])
+        path, other = paths[drawn.first % len(paths)], paths[drawn.second % len(paths)]
+        if drawn.kind == "append" and append is not None and hdfs.status(path).kind is FileKind.FILE:
+            append(path, b"more")
+        else:
+            _change_one(hdfs, root, drawn, path, fresh, other)
 
 
 def _change_one(
     hdfs: FileSystem, root: CanonicalPath, drawn: Draw, path: CanonicalPath, fresh: CanonicalPath, other: CanonicalPath
 ) -> None:
-    if drawn.kind == "append":
-        if isinstance(hdfs, MemoryHdfs) and hdfs.status(path).kind is FileKind.FILE:
-            hdfs.append(path, b"more")
-    elif drawn.kind == "delete":
+    if drawn.kind == "delete":
         hdfs.delete(path, below=root)
     elif drawn.kind == "rename":
         hdfs.rename(path, fresh)
+    elif drawn.kind == "over" and not path.meets(other):
+        hdfs.delete(other, below=root)
+        hdfs.rename(path, other)
     elif drawn.kind == "swap" and not path.meets(other):
         between = root.child("between")
         hdfs.rename(path, between)
@@ -78,5 +86,3 @@ def _change_one(
         hdfs.set_permission(path, 0o700 + drawn.second % 8)
     elif drawn.kind == "chown":
         hdfs.set_owner(path, owner=f"u{drawn.second % 3}", group=f"g{drawn.second % 2}")
-    elif drawn.kind == "touch":
-        hdfs.set_modified(path, hdfs.status(path).modified + timedelta(minutes=drawn.second))

@@ -215,3 +215,19 @@ def test_both_sides_are_pruned_by_their_own_rules() -> None:
     assert [len(names) for names in site.names()] == [1, 3]
     site.one.write(below(SOURCE, "later"), [b"x"])
     site.mirror(5)
+
+
+def test_what_changed_gets_its_time() -> None:
+    site = Site()
+    site.one.write(below(SOURCE, "old"), [b"old"])
+    for name in ("a/in", "b"):
+        site.one.mkdirs(below(SOURCE, name))
+    site.mirror(0)
+    site.one.write(below(SOURCE, "a/in/f"), [b"f"])
+    site.one.rename(below(SOURCE, "b"), below(SOURCE, "a/b"))
+    site.mirror(1)
+    site.one.set_modified(below(SOURCE, "old"), datetime(2025, 1, 1, tzinfo=UTC))
+    site.one.set_permission(below(SOURCE, "old"), 0o600)
+    site.mirror(2)
+    for name in ("a", "a/in", "old"):
+        assert site.two.status(below(TARGET, name)).modified == site.one.status(below(SOURCE, name)).modified
