@@ -8,7 +8,7 @@ from enum import StrEnum
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
-from toolkit.entities.mirror_work import CopyWork, HiveMirror, TreeMirror
+from toolkit.entities.mirror_work import CopyWork, HiveMirror
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Retention
@@ -166,13 +166,8 @@ def _retention(
 
 def _mirror_values(mirrored: CopyWork) -> Iterator[tuple[str, str]]:
     """Yield the keys of a mirror's values that no action follows yet, each with what is written."""
-    if not isinstance(mirrored, HiveMirror) and mirrored.tde_encryption_enabled:
-        yield "tde_encryption_enabled", "tde_encryption_enabled: true"
-    if isinstance(mirrored, TreeMirror):
-        if mirrored.ignore_errors:
-            yield "ignore_errors", "ignore_errors: true"
-        for attribute in sorted({"block_size", "replication_number", "checksum_type"}.intersection(mirrored.preserve)):
-            yield "preserve", f"preserve: {attribute}"
+    if isinstance(mirrored, HiveMirror) and mirrored.tde_encryption_enabled:
+        yield "tde_encryption_enabled", "tde_encryption_enabled: true of tables"
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
@@ -190,7 +185,7 @@ def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
                 area=Area.PROCESS,
                 pointer=("workflow", "mirror", name, key),
                 value=text,
-                instead="remove it (of `preserve` block_size, replication_number and checksum_type alone)",
+                instead="remove it: files of tables are read and written with the keys of the run",
             )
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]

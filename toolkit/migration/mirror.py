@@ -145,7 +145,7 @@ def mirror(draft: Draft, root: Element) -> None:
     for name, (key, convert) in (_COPY | _OWN[of]).items():
         draft.copy_text(root.child(name), ("values", key), convert)
     if of != "hive":
-        _preserved(draft, root)
+        _preserved(draft, root, of)
     if of == "hdfs_snapshot":
         for name, (key, part, convert) in _SNAPSHOTS.items():
             draft.copy_text(root.child(name), ("values", key, part), convert)
@@ -161,12 +161,14 @@ def _names(root: Element) -> set[str]:
     return {each.tag for each in root.children}
 
 
-def _preserved(draft: Draft, root: Element) -> None:
+def _preserved(draft: Draft, root: Element, of: str) -> None:
     for name in _PRESERVED:
         element = root.child(f"preserve{name}")
         if element is None:
             continue
-        if element.text().text.lower() == "true":
+        if name == "Times" and of == "hdfs_snapshot":
+            draft.drop(element.text(), "a mirror by snapshots always keeps times")
+        elif element.text().text.lower() == "true":
             word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
             draft.put(element.text(), draft.end_of(("values", "preserve")), word, "a list names what is preserved")
         else:

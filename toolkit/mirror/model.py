@@ -49,6 +49,9 @@ class Attribute(StrEnum):
     PERMISSION = "permission"
     ACL = "acl"
     XATTR = "xattr"
+    BLOCK_SIZE = "block_size"
+    REPLICATION = "replication_number"
+    CHECKSUM_TYPE = "checksum_type"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from toolkit.actions.model import Problem
 from toolkit.availability import is_there
 from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.errors import Failed
+from toolkit.mirror.attributes import copy_problem
 from toolkit.mirror.changes import compared
 from toolkit.mirror.diff import MirrorChange, MirrorDiff
 from toolkit.mirror.model import Attribute, MirrorRemoval, removal_digest
@@ -74,6 +75,16 @@ class TreePlan(MirrorDiff):
     leaving: tuple[str, ...]
     gone_at_source: GoneAtSource
     has_directories: bool
+
+    def without(self, paths: Collection[str]) -> TreePlan:
+        """Return the plan without files that cannot be read; only what is in the way of others leaves."""
+        return replace(
+            self,
+            arriving={path: entry for path, entry in self.arriving.items() if path not in paths},
+            created=tuple(path for path in self.created if path not in paths),
+            replaced=tuple(path for path in self.replaced if path not in paths),
+            leaving=tuple(path for path in self.leaving if path in self.wanted and path not in paths),
+        )
 
     @cached_property
     def copied(self) -> Tree:
@@ -179,14 +190,8 @@ class TreePlanner:
         if self.source.meets(self.target):
             message = f"{self.source} and {self.target} lie in each other; give the mirror another target"
             return Problem(code="mirror_overlaps", message=message)
-        for root in (self.source, self.target):
-            can = self.stores(root).capabilities
-            has = {Attribute.ACL: can.acls, Attribute.XATTR: can.xattrs}
-            missing = sorted(each.value for each in self.preserve if not has.get(each, can.permissions))
-            if missing:
-                message = f"the store of {root} has no {', '.join(missing)}; remove it from `preserve`"
-                return Problem(code="not_preserved", message=message)
-        return None
+        is_raw = self.settings.tde_encryption_enabled
+        return copy_problem(self.stores, (self.source, self.target), self.preserve, is_raw=is_raw)
 
     def plan(self) -> TreePlan:
         """Return what a run changes at the target.

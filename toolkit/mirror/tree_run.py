@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from operator import eq
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from toolkit.mirror.apply import CopyFiles
     from toolkit.mirror.tree_planner import TreePlan, TreePlanner
     from toolkit.storage import FileSystem
+    from toolkit.transfer.plan import Copied
     from toolkit.transfer.trees import Tree
 
 _PRIVATE = 0o700
@@ -79,7 +81,7 @@ class TreeRun:
         """Finish what a stopped run began, then mirror the source as it is now; return the plan.
 
         Raises:
-            FilesFailed: not all files could be copied; nothing was removed.
+            FilesFailed: not all files could be copied, so that nothing was removed; the others may be there.
             SourceChanged: a file was written to while it was copied.
             MirrorTargetChanged: others changed the target meanwhile.
         """
@@ -88,19 +90,22 @@ class TreeRun:
         if has_begun:
             self._require_no_link(self.planner.work)
             self._give_back()
+        failed: dict[str, Copied] = {}
         plan = self.planner.plan()
         self.refuse(plan)
         self.system.mkdirs(root)
         if has_renames and not plan.is_nothing:
             self._make_private(self.planner.work)
-            self._arrange(plan)
+            plan = self._arrange(plan, failed)
             has_begun = True
         if has_begun:
             remove_wholly(self.system, self.planner.work, root)
         if not has_renames:
             end_left_uploads(self.system, root)
-            self._copy_all(plan, plan.copied, root)
+            plan = self._copy_all(plan, plan.copied, root, failed)
             self._remove_objects(plan)
+        if failed:
+            raise FilesFailed(path=root, failed=list(failed.values()), names=sorted(failed))
         return plan
 
     def _give_back(self) -> None:
@@ -117,9 +122,10 @@ class TreeRun:
     def _part(self, name: str) -> CanonicalPath:
         return self.planner.work.child(name)
 
-    def _arrange(self, plan: TreePlan) -> None:
+    def _arrange(self, plan: TreePlan, failed: dict[str, Copied]) -> TreePlan:
+        """Stage and rename; return the plan without files that cannot be read, if the mirror goes on without them."""
         new, root = self._part("new"), self.planner.target
-        self._stage(plan, new)
+        plan = self._stage(plan, new, failed)
         blocking = [path for path in plan.leaving if path in plan.wanted]
         self._take(plan, blocking)
         self._make({below(self._part("old"), path).parent for path in plan.replaced})
@@ -128,18 +134,20 @@ class TreeRun:
         self._all(lambda path: self.system.rename(below(new, path), below(root, path)), plan.created)
         self._all(lambda path: self._keep(plan, root, path), plan.touched)
         self._take(plan, [path for path in plan.leaving if path not in plan.wanted])
+        return plan
 
-    def _stage(self, plan: TreePlan, new: CanonicalPath) -> None:
+    def _stage(self, plan: TreePlan, new: CanonicalPath, failed: dict[str, Copied]) -> TreePlan:
         """Copy all files that come, but those that a stopped run has copied, and make directories with attributes."""
         directories = [path for path, entry in plan.arriving.items() if entry.kind is FileKind.DIRECTORY]
         above = {path[:index] for path in plan.copied for index, each in enumerate(path) if each == "/"}
         kinds = dict.fromkeys(above, FileKind.DIRECTORY) | {path: plan.wanted[path].kind for path in plan.copied}
         staged = self._staged(new, {**kinds, **dict.fromkeys(directories, FileKind.DIRECTORY)}, plan)
         ready = {path for path, entry in plan.copied.items() if path in staged and self._is_copy(staged[path], entry)}
-        self._copy_all(plan, [path for path in plan.copied if path not in ready], new)
+        plan = self._copy_all(plan, [path for path in plan.copied if path not in ready], new, failed)
         self._make({below(new, path) for path in directories})
         for path in sorted(directories, key=lambda each: (-each.count("/"), each)):
             self._keep(plan, new, path)
+        return plan
 
     def _staged(self, new: CanonicalPath, kinds: Mapping[str, FileKind], plan: TreePlan) -> Tree:
         """Return what a stopped run has copied; what is none of this plan would be renamed in with what is new."""
@@ -157,15 +165,21 @@ class TreeRun:
     def _is_copy(self, staged: TreeFile, wanted: TreeFile) -> bool:
         return staged.kind is wanted.kind and self.planner.is_same(wanted, staged)
 
-    def _copy_all(self, plan: TreePlan, paths: Iterable[str], into: CanonicalPath) -> None:
+    def _copy_all(
+        self, plan: TreePlan, paths: Iterable[str], into: CanonicalPath, failed: dict[str, Copied]
+    ) -> TreePlan:
+        """Copy files; return the plan without those that cannot be read and are ignored, which `failed` gets."""
         source, left = self.planner.source, sorted(paths)
         for begin in range(0, len(left), FILES_AT_ONCE):
             part = left[begin : begin + FILES_AT_ONCE]
             files = [file_copy(source, into, path, plan.wanted[path]) for path in part]
-            failed = [each for each in self.copy(source, into, files) if each.code]
-            if failed:
-                raise FilesFailed(path=self.planner.target, failed=failed)
-            self._all(lambda path: self._keep(plan, into, path), part)
+            errors = {each.target.relative_to(into): each for each in self.copy(source, into, files) if each.code}
+            ignores = self.planner.settings.ignore_errors and all(each.is_of_source for each in errors.values())
+            if errors and not ignores:
+                raise FilesFailed(path=self.planner.target, failed=list(errors.values()), names=sorted(errors))
+            failed.update(errors)
+            self._all(partial(self._keep, plan, into), [path for path in part if path not in errors])
+        return plan.without(failed) if failed else plan
 
     def _keep(self, plan: TreePlan, into: CanonicalPath, path: str) -> None:
         """Give a copy the attributes of its source, if that still is what was planned.

@@ -13,13 +13,16 @@ from typing_extensions import override
 from toolkit.actions.action import copy_counters
 from toolkit.actions.file_copies import FileCopies
 from toolkit.actions.model import Problem, SkipReason
+from toolkit.entities.mirror_work import HiveMirror
 from toolkit.errors import Failed, InvalidInput
+from toolkit.mirror.model import Attribute
 from toolkit.planning.delete_limits import excess
 from toolkit.process_runner.planner import INVALID
 from toolkit.process_runner.targets import STEP
 from toolkit.programs.port import NOTHING_CHANGED, StepCall, StepEnd, StepEngine, StepMark
 from toolkit.programs.step_log import private
 from toolkit.storage import StorageError
+from toolkit.transfer.plan import CreateOptions
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from toolkit.actions.verification import VerifiedInstance
     from toolkit.el import CanonicalPath
     from toolkit.entities import Process
-    from toolkit.entities.mirror_work import CopySettings
+    from toolkit.entities.mirror_work import CopyWork
     from toolkit.mirror.diff import MirrorDiff
     from toolkit.mirror.model import MirrorRemoval
     from toolkit.planning.delete_limits import DeleteLimits
@@ -163,10 +166,16 @@ def shown(plan: ProcessPlan, diff: MirrorDiff, refuse: Callable[[], None]) -> Pr
     return found
 
 
-def copies_of(settings: CopySettings, work: RunContext) -> FileCopies:
+def copies_of(settings: CopyWork, work: RunContext) -> FileCopies:
     """Return what copies the files of a mirror, by its own limits."""
     bandwidth = inf if settings.map_bandwidth is None else float(settings.map_bandwidth) * _MEGABYTE
-    return FileCopies(work=work, at_once=settings.max_maps, bandwidth=bandwidth)
+    preserve = () if isinstance(settings, HiveMirror) else settings.preserve
+    create = CreateOptions(
+        block_size=Attribute.BLOCK_SIZE in preserve,
+        replication=Attribute.REPLICATION in preserve,
+        raw=settings.tde_encryption_enabled,
+    )
+    return FileCopies(work=work, at_once=settings.max_maps, bandwidth=bandwidth, create=create)
 
 
 def refuse_excess(

@@ -12,6 +12,7 @@ from typing_extensions import override
 from toolkit.actions.verification import TreeVerifier
 from toolkit.el import shift
 from toolkit.mirror.apply import MirrorRun
+from toolkit.mirror.attributes import copy_problem
 from toolkit.mirror.changes import MirrorStep
 from toolkit.mirror.model import Attribute, KeptSnapshots, MirrorPlan, MirrorRules, MirrorSide, MirrorWork
 from toolkit.mirror.planner import MirrorPlanner
@@ -56,6 +57,12 @@ class SnapshotMirrors(MirrorAction):
     @override
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         planner = self.planner(plan.target, work, None)
+        settings = snapshot_mirror(plan.target)
+        assert settings is not None  # noqa: S101 - the callers have looked
+        roots = (planner.source.root, planner.target.root)
+        problem = copy_problem(work.stores, roots, planner.rules.preserve, is_raw=settings.tde_encryption_enabled)
+        if problem is not None:
+            return failed(plan, problem)
         state = planner.state(planner.rules.snapshot(plan.target.instance_key))
         if state.problem is not None:
             return failed(plan, state.problem)
@@ -99,7 +106,8 @@ class SnapshotMirrors(MirrorAction):
         settings = snapshot_mirror(target)
         assert settings is not None  # noqa: S101 - the callers have looked
         planner = self.planner(target, work, None)
-        verifier = TreeVerifier(storage=work.stores, check=work.guard.run.check)
+        is_raw = settings.tde_encryption_enabled
+        verifier = TreeVerifier(storage=work.stores, check=work.guard.run.check, is_raw=is_raw)
         return verify_snapshot_mirror(planner, settings.clusters(), target.instance_key, verifier)
 
     def planner(self, target: ProcessTarget, work: RunContext, hook: Callable[[], None] | None) -> MirrorPlanner:

@@ -71,8 +71,10 @@ class TreeMirrors(MirrorAction):
 
     @override
     def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:
-        verifier = TreeVerifier(storage=work.stores, check=work.guard.run.check)
-        return verify_tree_mirror(self.planner(target, work), target.instance_key, verifier)
+        planner = self.planner(target, work)
+        is_raw = planner.settings.tde_encryption_enabled
+        verifier = TreeVerifier(storage=work.stores, check=work.guard.run.check, is_raw=is_raw)
+        return verify_tree_mirror(planner, target.instance_key, verifier)
 
     def planner(self, target: ProcessTarget, work: RunContext) -> TreePlanner:
         """Return the planner of an instance's mirror; raises InvalidInput when a side cannot be opened."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolkit.replication.errors import NotPreserved
-from toolkit.storage import FileKind, StorageError, StorageFailure
+from toolkit.storage import FileKind, StorageError
+from toolkit.transfer.checksum_types import require_same_type
 from toolkit.transfer.trees import Tree, below
 
 if TYPE_CHECKING:
@@ -144,19 +145,7 @@ class Preservation:
             # Not the time that it has by now: a change since then would look copied.
             self.target.set_modified(target, (entry.modified if entry else None) or found.modified)
         if "preserveChecksumType" in preserved and found.size:
-            self._require_same_type(source, target)
-
-    def _require_same_type(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """Compare the types of the checksums of a file and its copy: the DataNode that writes it chooses one."""
-        types = []
-        for system, path in ((self.source, source), (self.target, target)):
-            found = system.checksum(path)
-            types.append("none" if found is None else found.algorithm.rpartition("-")[2].lstrip("0123456789"))
-        if types[0] != types[1]:
-            detail = (
-                f"its checksum is of type {types[1]}, and that of the source {types[0]}; set dfs.checksum.type there"
-            )
-            raise StorageFailure(path=target, detail=detail)
+            require_same_type(self.source, source, self.target, target)
 
 
 def _having(has: Callable[[Capabilities], bool]) -> Callable[[FileSystem], bool]:

@@ -96,28 +96,17 @@ def test_a_mirror_stands_for_a_process_of_its_name_that_refers_to_its_file() -> 
     assert [each.KIND for each in repo.entities() if each.name == "manuals"] == [Kind.PROCESS]
 
 
-def test_a_tree_mirror_is_refused_only_for_what_it_does_not_do() -> None:
-    assert not_implemented(repository(FILES).process("manuals"), Area.PROCESS) == ()
-    for line, value in (
-        ("ignore_errors: true", "ignore_errors: true"),
-        ("preserve: [permission, block_size]", "preserve: block_size"),
-        ("tde_encryption_enabled: true", "tde_encryption_enabled: true"),
-    ):
-        files = {**FILES, "mirrors/web/manuals.yaml": f"{TREE}  {line}\n"}
-        (found,) = not_implemented(repository(files).process("manuals"), Area.PROCESS)
-        assert found.value == value
-
-
-def test_a_snapshot_mirror_is_refused_only_for_what_it_does_not_do() -> None:
+def test_a_mirror_of_files_does_all_that_its_values_say() -> None:
+    requested = (
+        "  preserve: [permission, block_size, replication_number, checksum_type]\n  tde_encryption_enabled: true\n"
+    )
+    files = {**FILES, "mirrors/web/manuals.yaml": f"{TREE}{requested}  ignore_errors: true\n"}
+    assert not_implemented(repository(files).process("manuals"), Area.PROCESS) == ()
     retention = "{limit: days(1), number: 2}"
     text = TREE.replace("type: hdfs", "type: hdfs_snapshot").replace("_dir:", "_snapshot_dir:")
     text = text.replace("on_source_delete: quarantine", f"source_snapshot_retention: {retention}")
-    text += f"  target_snapshot_retention: {retention}\n"
-    files = {**FILES, "mirrors/web/manuals.yaml": text}
+    files["mirrors/web/manuals.yaml"] = f"{text}  target_snapshot_retention: {retention}\n{requested}"
     assert not_implemented(repository(files).process("manuals"), Area.PROCESS) == ()
-    files["mirrors/web/manuals.yaml"] = text + "  tde_encryption_enabled: true\n"
-    (value,) = not_implemented(repository(files).process("manuals"), Area.PROCESS)
-    assert value.value == "tde_encryption_enabled: true"
 
 
 def test_a_template_of_the_repo_makes_several_entities_from_values() -> None:

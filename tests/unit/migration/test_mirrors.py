@@ -93,6 +93,12 @@ def test_each_recipe_has_its_type(tmp_path: Path) -> None:
             "target_snapshot_retention": retention,
         },
     )
+    more = ("BlockSize", "ReplicationNumber", "ChecksumType", "Times", "Xattr")
+    requested = "".join(f"preserve{name}=true\n" for name in more) + "tdeEncryptionEnabled=true\n"
+    values = _migrated(tmp_path, COMMON + SNAPSHOT + requested)["values"]
+    assert isinstance(values, dict)
+    assert values["preserve"] == ["block_size", "replication_number", "checksum_type", "xattr"]
+    assert values["tde_encryption_enabled"] is True
     hive = _migrated(tmp_path, COMMON + HIVE)
     assert (hive["type"], hive["values"]) == (
         "hive",
