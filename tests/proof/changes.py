@@ -20,7 +20,7 @@ from toolkit.storage.local.file_system import LocalFileSystem
 READS = {"acl", "capabilities", "checksum", "close", "content_summary", "list", "list_tree", "read", "status", "xattrs"}
 READS_OF_METASTORE = {
     *("close", "database_location", "databases", "directories", "partition_names", "partitions"),
-    *("table", "tables", "version"),
+    *("events", "last_event", "table", "tables", "version"),
 }
 _DELIVERY = "toolkit/cli/delivery.py"
 _REMOVALS = {"removedirs", "rmdir", "rmtree", "unlink"}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from toolkit.catalog.errors import BadMetadata, CatalogAlreadyExists, NoSuchDatabase, NoSuchPartition, NoSuchTable
-from toolkit.catalog.model import Partition, Table, TableName
+from toolkit.catalog.model import MetastoreEvent, Partition, Table, TableName
 from toolkit.catalog.partition_name import matching_names
 from toolkit.catalog.port import NOTHING
 
@@ -25,6 +25,9 @@ class MemoryMetastore:
         self._databases: dict[str, dict[str, Table]] = {name.lower(): {} for name in databases}
         self._partitions: dict[TableName, dict[str, Partition]] = {}
         self._lock = threading.Lock()
+        self.log: list[MetastoreEvent] = []
+        """Its notification events; a test may clean some of them."""
+        self.newest = 0
 
     def version(self) -> str:
         """Return the version of no Hive."""
@@ -60,6 +63,25 @@ class MemoryMetastore:
         self._database(name)
         return f"{self.warehouse}/{name.lower()}.db"
 
+    def last_event(self) -> int:
+        return self.newest
+
+    def events(self, after: int, most: int) -> tuple[MetastoreEvent, ...]:
+        return tuple([each for each in self.log if each.number > after][:most])
+
+    def note(self, table: TableName) -> None:
+        """Something of a table has changed."""
+        with self._lock:
+            self.newest += 1
+            self.log.append(MetastoreEvent(number=self.newest, time=1_700_000_000 + self.newest, table=table))
+
+    def drop_table(self, name: TableName) -> None:
+        self.table(name)
+        with self._lock:
+            del self._databases[name.database][name.table]
+            del self._partitions[name]
+        self.note(name)
+
     def create_table(self, table: Table) -> None:
         tables = self._database(table.name.database)
         with self._lock:
@@ -67,11 +89,13 @@ class MemoryMetastore:
                 raise CatalogAlreadyExists(about=str(table.name))
             tables[table.name.table] = table
             self._partitions[table.name] = {}
+        self.note(table.name)
 
     def alter_table(self, table: Table) -> None:
         self.table(table.name)
         with self._lock:
             self._databases[table.name.database][table.name.table] = table
+        self.note(table.name)
 
     def add_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
         named = self._named(name, partitions)
@@ -79,6 +103,7 @@ class MemoryMetastore:
             if double := named.keys() & self._partitions[name].keys():
                 raise CatalogAlreadyExists(about=f"{name}/{min(double)}")
             self._partitions[name].update(named)
+        self.note(name)
 
     def alter_partitions(self, name: TableName, partitions: Sequence[Partition]) -> None:
         named = self._named(name, partitions)
@@ -86,12 +111,15 @@ class MemoryMetastore:
             if gone := named.keys() - self._partitions[name].keys():
                 raise NoSuchPartition(about=f"{name}/{min(gone)}")
             self._partitions[name].update(named)
+        self.note(name)
 
     def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
         self.table(name)
         with self._lock:
             there = self._partitions[name]
-            return tuple(each for each in dict.fromkeys(names) if there.pop(each, None))
+            dropped = tuple(each for each in dict.fromkeys(names) if there.pop(each, None))
+        self.note(name)
+        return dropped
 
     def change_parameters(
         self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()

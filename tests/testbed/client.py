@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.testbed import java
 from tests.testbed.builds import BUILDS
 from tests.testbed.controller import Controller
-from tests.testbed.jars import ACTIVEMQ, KAFKA, METASTORE_4, Jars
+from tests.testbed.jars import ACTIVEMQ, KAFKA, METASTORE_4, METASTORE_EVENTS, Jars
 from tests.testbed.missing import WITHOUT, LeftOut
 from tests.testbed.requests import END, FACTS, START, STOP, Request
 
@@ -143,5 +143,7 @@ def check_machine(server: str) -> None:
         ACTIVEMQ.check_available()
     if server == "kafka":
         KAFKA.check_available()
+    if server == "metastore_events":
+        METASTORE_EVENTS.check_available()
     if server == "metastore_4":
         METASTORE_4.check_available()

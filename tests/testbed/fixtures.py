@@ -106,6 +106,13 @@ def metastore_4(testbed: Testbed) -> HiveMetastoreServer:
 
 
 @pytest.fixture(scope="session")
+def metastore_events(testbed: Testbed) -> HiveMetastoreServer:
+    """One that keeps notification events; nobody stops it."""
+    with needing_programs():
+        return HiveMetastoreServer.of(testbed, "metastore_events")
+
+
+@pytest.fixture(scope="session")
 def metastore_on_postgres(postgres_server: PostgresServer) -> Iterator[CatalogSpec]:
     """One whose data are on PostgreSQL, of this process alone."""
     with needing_programs(), metastore_on(postgres_server) as uri:

@@ -112,6 +112,8 @@ KAFKA = Jars(pom=_HERE / "kafka" / "pom.xml", sums=_HERE / "kafka" / "jars.sha25
 """The jars of a Kafka broker."""
 METASTORE = Jars(pom=_HERE / "metastore" / "pom.xml", sums=_HERE / "metastore" / "jars.sha256")
 """What a metastore needs beside pyspark's own."""
+METASTORE_EVENTS = Jars(pom=_HERE / "metastore_events" / "pom.xml", sums=_HERE / "metastore_events" / "jars.sha256")
+"""The listener with which a metastore of Hive 2 keeps notification events."""
 METASTORE_4 = Jars(pom=_HERE / "metastore_4" / "pom.xml", sums=_HERE / "metastore_4" / "jars.sha256")
 """A metastore of Hive 4; it needs Hadoop's too."""
 
@@ -169,7 +171,7 @@ def one_at_a_time(lock: Path) -> Iterator[None]:
 
 if __name__ == "__main__":
     try:
-        for each in (Jars(), METASTORE, JDBC, KAFKA, ICEBERG, ACTIVEMQ, METASTORE_4, OOZIE):
+        for each in (Jars(), METASTORE, JDBC, KAFKA, ICEBERG, ACTIVEMQ, METASTORE_4, METASTORE_EVENTS, OOZIE):
             each.fetched()
     except (Missing, MavenFailed, WrongJars, subprocess.SubprocessError) as failure:
         sys.exit(f"feedctl: {failure}")

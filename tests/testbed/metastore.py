@@ -35,7 +35,7 @@ class HiveMetastoreServer:
 
     @classmethod
     def of(cls, testbed: Testbed, name: str = "metastore") -> Self:
-        """The `metastore`, `restartable_metastore` or `metastore_4` (of Hive 4), started when it was not.
+        """Return the metastore of a fixture of that name, started when it was not.
 
         Raises:
             Missing: this machine lacks Java.

@@ -10,7 +10,7 @@ import pyspark
 from tests.databases.port import reserved_port
 from tests.testbed import java
 from tests.testbed.hdfs_settings import write_conf
-from tests.testbed.jars import METASTORE, METASTORE_4, Jars
+from tests.testbed.jars import METASTORE, METASTORE_4, METASTORE_EVENTS, Jars
 from tests.testbed.processes import Command, DidNotStart, Program, Starter
 from tests.testbed.waiting import becomes_true
 from toolkit.doctor.metastore import NotThrift, metastore_version
@@ -37,6 +37,11 @@ _SETTINGS = {
 }
 
 
+_EVENTS = {
+    "hive.metastore.transactional.event.listeners": "org.apache.hive.hcatalog.listener.DbNotificationListener",
+}
+
+
 class MetastoreServer:
     """A metastore with a warehouse on this machine; its port and data stay over restarts.
 
@@ -45,10 +50,20 @@ class MetastoreServer:
         directory: a new one is made there, with its configuration, warehouse and log, and Derby's data.
         postgres: ``HOST:PORT/DATABASE?user=...`` of an empty database to use instead of Derby.
         release: of Hive, 2 or 4; 4 only on Derby.
+        keeps_events: it keeps notification events; only of Hive 2.
     """
 
-    def __init__(self, starter: Starter, directory: Path, postgres: str = "", *, release: int = 2) -> None:
+    def __init__(
+        self,
+        starter: Starter,
+        directory: Path,
+        postgres: str = "",
+        *,
+        release: int = 2,
+        keeps_events: bool = False,
+    ) -> None:
         self._starter, self._directory, self._postgres, self._release = starter, directory, postgres, release
+        self._keeps_events = keeps_events
         self._reserved = reserved_port()
         self._port = int(self._reserved.getsockname()[1])
         self.programs: Mapping[str, Program] = {}
@@ -64,7 +79,7 @@ class MetastoreServer:
         conf.mkdir(parents=True)
         for name in ("hive-log4j2.properties", "metastore-log4j2.properties"):
             (conf / name).write_text(_LOG4J)
-        write_conf(conf / "hive-site.xml", {**_SETTINGS, **self._places()})
+        write_conf(conf / "hive-site.xml", {**_SETTINGS, **self._places(), **(_EVENTS if self._keeps_events else {})})
         metastore = Program(self._starter, self._command())
         self.programs = {"metastore": metastore}
         metastore.start()
@@ -91,7 +106,8 @@ class MetastoreServer:
     def _jars(self) -> tuple[Path, ...]:
         if self._release == _NEWEST:
             return METASTORE_4.fetched(), Jars().fetched()
-        return (_JARS, METASTORE.fetched()) if self._postgres else (_JARS,)
+        more = (METASTORE_EVENTS.fetched(),) if self._keeps_events else ()
+        return (_JARS, *more, METASTORE.fetched()) if self._postgres else (_JARS, *more)
 
     def _command(self) -> Command:
         jars = [self._directory / "conf", *(each / "*" for each in self._jars())]

@@ -12,6 +12,7 @@ from tests.testbed.jars import (
     KAFKA,
     METASTORE,
     METASTORE_4,
+    METASTORE_EVENTS,
     OOZIE,
     Jars,
     copy_dependencies,
@@ -28,5 +29,5 @@ def pin(jars: Jars) -> None:
 
 
 if __name__ == "__main__":
-    for each in (Jars(), ACTIVEMQ, ICEBERG, JDBC, KAFKA, METASTORE, METASTORE_4, OOZIE):
+    for each in (Jars(), ACTIVEMQ, ICEBERG, JDBC, KAFKA, METASTORE, METASTORE_4, METASTORE_EVENTS, OOZIE):
         pin(each)

@@ -45,6 +45,7 @@ FACTORIES: Mapping[str, Callable[[Starter, Path], Server]] = {
     "kafka": KafkaServer,
     "metastore": MetastoreServer,
     "metastore_4": partial(MetastoreServer, release=4),
+    "metastore_events": partial(MetastoreServer, keeps_events=True),
     "restartable_hdfs": HdfsServer,
     "restartable_metastore": MetastoreServer,
     "s3": S3Server,

@@ -35,6 +35,11 @@ def output_lease(feed: str, cluster: str, instance_key: str, mode: LeaseMode = L
     return Wanted(resource=output_resource(feed, cluster, instance_key), mode=mode)
 
 
+def database_lease(cluster: str, database: str, mode: LeaseMode = LeaseMode.SHARED) -> Wanted:
+    """Return the lease on a whole database: shared by all writers of single tables."""
+    return Wanted(resource=resource_name(f"database/{cluster}/{database.lower()}"), mode=mode)
+
+
 def table_lease(cluster: str, table: TableName, mode: LeaseMode = LeaseMode.EXCLUSIVE) -> Wanted:
     """Return the lease on a whole table: shared by all writers of single instances."""
     return Wanted(resource=resource_name(f"table/{cluster}/{table}"), mode=mode)
@@ -45,7 +50,8 @@ def table_leases(
 ) -> tuple[Wanted, ...]:
     """Return the leases of a run that writes, or decides on, an instance of a table."""
     whole = table_lease(cluster, table, LeaseMode.SHARED)
-    return (whole, Wanted(resource=resource_name(f"{whole.resource}/{instance_key}"), mode=mode))
+    own = Wanted(resource=resource_name(f"{whole.resource}/{instance_key}"), mode=mode)
+    return (database_lease(cluster, table.database), whole, own)
 
 
 def resource_name(text: str) -> str:

@@ -13,7 +13,7 @@ from toolkit.catalog.port import NOTHING, Metastore
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.catalog.model import MetastoreEvent, Partition, Table, TableName
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,14 @@ class BoundMetastore(Metastore):
         return self.inner.database_location(name)
 
     @override
+    def last_event(self) -> int:
+        return self.inner.last_event()
+
+    @override
+    def events(self, after: int, most: int) -> tuple[MetastoreEvent, ...]:
+        return self.inner.events(after, most)
+
+    @override
     def create_table(self, table: Table) -> None:
         self.before_effect()
         self.inner.create_table(table)
@@ -84,6 +92,11 @@ class BoundMetastore(Metastore):
     def drop_partitions(self, name: TableName, names: Sequence[str]) -> tuple[str, ...]:
         self.before_effect()
         return self.inner.drop_partitions(name, names)
+
+    @override
+    def drop_table(self, name: TableName) -> None:
+        self.before_effect()
+        self.inner.drop_table(name)
 
     @override
     def change_parameters(

@@ -211,6 +211,21 @@ class Statistics:
         return cls(**figures, accurate=accurate_value == "true" or '"basic_stats":"true"' in accurate_value)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MetastoreEvent:
+    """Notification event: something changed in a metastore.
+
+    Attributes:
+        number: its event id; the next event has the next number.
+        time: in seconds since 1970, by the metastore's clock.
+        table: what changed; None: it is about no table.
+    """
+
+    number: int
+    time: int
+    table: TableName | None
+
+
 _PROVIDER = "spark.sql.sources.provider"
 ACCURATE = "COLUMN_STATS_ACCURATE"
 """The parameter by which a metastore says which statistics are true."""

@@ -1,6 +1,6 @@
 """The port to a Hive metastore: what an adapter does, checked by `tests/contract/metastore` (DESIGN section 5).
 
-It knows names and locations, never files: no call removes data. There is no call that drops a table or a database.
+It knows names and locations, never files: no call removes data. There is no call that drops a database.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.catalog.model import MetastoreEvent, Partition, Table, TableName
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 BATCH = 500
@@ -91,6 +91,19 @@ class Metastore(Protocol):
         """
         ...
 
+    def last_event(self) -> int:
+        """Return the number of the newest notification event; 0: the metastore keeps none."""
+        ...
+
+    def events(self, after: int, most: int) -> tuple[MetastoreEvent, ...]:
+        """Return notification events, oldest first; those that the metastore has cleaned are left out.
+
+        Args:
+            after: only those with a larger number.
+            most: at most so many.
+        """
+        ...
+
     def create_table(self, table: Table) -> None:
         """Make a table or view; the metastore makes its directory when that is missing.
 
@@ -136,6 +149,14 @@ class Metastore(Protocol):
 
         Returns:
             The names of those that this call dropped; the others were gone already.
+        """
+        ...
+
+    def drop_table(self, name: TableName) -> None:
+        """Forget a table or view, and its partitions; their data stay, of managed tables too.
+
+        Raises:
+            NoSuchTable: it is gone already.
         """
         ...
 

@@ -84,7 +84,12 @@ class SnapshotMirror(CopySettings):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HiveMirror(CopySettings):
-    """Databases of a metastore (`type: hive`); empty `source_tables`: all tables."""
+    """Databases of a metastore (`type: hive`); empty `source_tables`: all tables.
+
+    Attributes:
+        max_events: so many notification events are read in a run; None: all tables are compared.
+        replication_max_maps: so many tables at once.
+    """
 
     source_databases: tuple[str, ...]
     source_tables: tuple[str, ...] = ()

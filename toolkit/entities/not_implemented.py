@@ -14,7 +14,7 @@ from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Retention
 from toolkit.entities.structure import Entity
 from toolkit.entities.values import property_text
-from toolkit.entities.vocabulary import ClusterRole, Engine
+from toolkit.entities.vocabulary import ClusterRole, Engine, GoneAtSource
 from toolkit.entities.workflow import Workflow
 from toolkit.entities.yaml_location import Pointer
 from toolkit.errors import NotImplementedYet
@@ -28,8 +28,6 @@ WITHOUT_ACTION: Mapping[StrEnum, str] = {
 }
 """The words of closed sets that no action does yet, with what to write now; no message suggests them."""
 
-MIRRORS_WITHOUT_ACTION = frozenset({"hive"})
-"""Types of mirrors that no action does yet."""
 
 REPEAT_PROPERTIES = (
     "feed.retry.allowed",
@@ -166,26 +164,25 @@ def _retention(
 
 def _mirror_values(mirrored: CopyWork) -> Iterator[tuple[str, str]]:
     """Yield the keys of a mirror's values that no action follows yet, each with what is written."""
-    if isinstance(mirrored, HiveMirror) and mirrored.tde_encryption_enabled:
+    if not isinstance(mirrored, HiveMirror):
+        return
+    if mirrored.tde_encryption_enabled:
         yield "tde_encryption_enabled", "tde_encryption_enabled: true of tables"
+    if mirrored.on_source_delete is GoneAtSource.QUARANTINE:
+        yield "on_source_delete", "on_source_delete: quarantine of tables"
+    for key in ("source_staging_path", "target_staging_path"):
+        if getattr(mirrored, key) is not None:
+            yield key, f"{key}: {getattr(mirrored, key)}"
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
-    for name in sorted(MIRRORS_WITHOUT_ACTION.intersection(workflow.mirror.given() if workflow.mirror else ())):
-        yield NotImplementedValue(
-            area=Area.PROCESS,
-            pointer=("workflow", "mirror", name),
-            value=f"a mirror of type {name}",
-            instead="suspend it, or remove its file; a feed with a target cluster is replicated now",
-            on_key=True,
-        )
     for name, mirrored in workflow.mirror.given().items() if workflow.mirror else ():
         for key, text in _mirror_values(mirrored):
             yield NotImplementedValue(
                 area=Area.PROCESS,
                 pointer=("workflow", "mirror", name, key),
                 value=text,
-                instead="remove it: files of tables are read and written with the keys of the run",
+                instead="remove it: tables are staged beside their data, with the keys of the run, and stay or are deleted",
             )
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]

@@ -15,6 +15,7 @@ from toolkit.actions.model import TIMED_OUT, Problem, TargetPlan
 from toolkit.actions.output_leases import (
     EVICTION_UNDER_WAY,
     SOURCE_BEING_WRITTEN,
+    database_lease,
     eviction_of_partition,
     eviction_of_table_data,
     output_lease,
@@ -79,7 +80,8 @@ class TableAction:
         read = _directory_leases(target, LeaseMode.SHARED)
         clusters = (target.cluster, *sorted(self.also_on(target)))
         if target.instant is None:
-            return (*(table_lease(each, target.table) for each in clusters), *read)
+            databases = (database_lease(each, target.table.database) for each in clusters)
+            return (*databases, *(table_lease(each, target.table) for each in clusters), *read)
         own, key = output_lease(target.feed, target.cluster, target.instance_key), target.instance_key
         return (own, *(lease for each in clusters for lease in table_leases(each, target.table, key)), *read)
 

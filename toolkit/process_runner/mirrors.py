@@ -179,7 +179,12 @@ def copies_of(settings: CopyWork, work: RunContext) -> FileCopies:
 
 
 def refuse_excess(
-    name: str, root: CanonicalPath, found: MirrorRemoval, limits: DeleteLimits, approve: str | None = None
+    name: str,
+    root: CanonicalPath,
+    found: MirrorRemoval,
+    limits: DeleteLimits,
+    approve: str | None = None,
+    noun: str = "files and directories",
 ) -> None:
     """Return when what a plan removes is within the limits.
 
@@ -189,6 +194,7 @@ def refuse_excess(
         found: what goes.
         limits: of one run.
         approve: digest of what may exceed them.
+        noun: what is counted, in words.
 
     Raises:
         MirrorRemovesTooMuch: it is not.
@@ -201,7 +207,7 @@ def refuse_excess(
         other = f"; {approve} was approved" if approve and found.digest else ""
         once = f"to do it once, add --approve {found.digest}; or " if found.digest else ""
         detail = (
-            f"the mirror would remove {found.paths:,} of {found.paths + found.kept:,} files and directories "
+            f"the mirror would remove {found.paths:,} of {found.paths + found.kept:,} {noun} "
             f"({found.size:,} bytes), and {limit} in repo.yaml allows {allowed}{other}. Look at --dry-run; {once}raise "
             f"{limit} for this run"
         )

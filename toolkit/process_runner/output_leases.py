@@ -8,11 +8,13 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from toolkit.actions.output_leases import (
+    database_lease,
     eviction_of_partition,
     eviction_of_path,
     eviction_of_table_data,
     output_lease,
     resource_name,
+    table_lease,
     table_leases,
 )
 from toolkit.catalog.model import TableName
@@ -59,12 +61,16 @@ def output_leases(target: ProcessTarget) -> Iterator[Wanted]:
 def mirror_leases(work: CopyWork) -> Iterator[Wanted]:
     """Yield the leases on the target of a mirror: exclusive, and shared on each directory around it.
 
-    So no two mirrors write one directory, or one below the other's, whatever their names (ADR 0104).
+    So no two mirrors write one directory, or one below the other's, whatever their names (ADR 0104). A mirror of whole
+    databases keeps other writers of their tables out, and one of single tables those of these.
     """
     base = f"mirror/{work.target_cluster}"
     if isinstance(work, HiveMirror):
         for database in sorted({each.lower() for each in work.source_databases}):
-            yield Wanted(resource=resource_name(f"{base}/database/{database}"))
+            tables = [TableName(database, each) for each in work.source_tables]
+            mode = LeaseMode.SHARED if tables else LeaseMode.EXCLUSIVE
+            yield database_lease(work.target_cluster, database, mode)
+            yield from (table_lease(work.target_cluster, each) for each in tables)
         return
     directory = PurePosixPath(work.directories()[1])
     yield Wanted(resource=resource_name(f"{base}/directory{directory}"))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
-from tests.contract.ledger.samples import begun, key
+from tests.contract.ledger.samples import begun, changed, key
 from toolkit.ledger import events, manifests
 from toolkit.ledger.database import Ledger
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.manifests import ManifestFile, PackedManifest, UnitKey
 from toolkit.ledger.runs import counters
+from toolkit.ledger.runs.queries import Subject, over, unsuccessful
 from toolkit.ledger.runs.route_keys import CopyRoute
-from toolkit.ledger.vocabulary import EventKind, LifeCycle
+from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 
 HOUR, NEXT = "2026-03-20T12:00Z", "2026-03-20T13:00Z"
 UNIT = UnitKey(feed="clicks", cluster="backup", instance_key=HOUR, counterpart="primary", path="hdfs://nn/clicks/12")
@@ -26,6 +28,10 @@ def _published(ledger: Ledger, unit: UnitKey, files: manifests.Manifest) -> int:
     run = begun(ledger, key(unit.instance_key, life_cycle=LifeCycle.REPLICATION))
     ledger.write(lambda tx: manifests.replace(tx, run.run_id, unit, PackedManifest.of(files)))
     return run.run_id
+
+
+def _count(ledger: Ledger, run_id: int, counted: dict[str, int]) -> None:
+    ledger.write(partial(counters.replace, run_id=run_id, counted=counted))
 
 
 def _known(ledger: Ledger, instance: str) -> dict[str, manifests.Manifest]:
@@ -82,3 +88,22 @@ def test_a_run_is_known_by_what_it_counted_last(ledger: Ledger) -> None:
     ledger.write(lambda tx: counters.replace(tx, first, {"COPY": 1, "BYTESCOPIED": 2**40}))
     ledger.write(lambda tx: counters.replace(tx, first, {"COPY": 3}))
     assert ledger.read(lambda tx: counters.of_runs(tx, [first, second])) == {first: {"COPY": 3, "BYTESCOPIED": 2**40}}
+
+
+def test_the_last_run_with_a_counter_is_found_and_what_has_not_succeeded(ledger: Ledger) -> None:
+    subject = Subject(entity="clicks", life_cycle=LifeCycle.EXECUTION, cluster="backup")
+    ids: list[int] = []
+    for number, status in enumerate((RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.SUCCEEDED, RunStatus.RUNNING)):
+        hour = f"2026-03-20T0{number}:00Z"
+        run = begun(ledger, key(hour, cluster="backup", life_cycle=LifeCycle.EXECUTION))
+        ids.append(run.run_id)
+        _count(ledger, run.run_id, {"EVENT": number, "COPY": 7} if number < 2 else {"COPY": 7})
+        if status is not RunStatus.RUNNING:
+            changed(ledger, run, status, reason="it says why")
+    assert ledger.read(lambda tx: counters.newest(tx, subject, "EVENT")) == {"EVENT": 1, "COPY": 7}
+    other = replace(subject, cluster="primary")
+    assert ledger.read(lambda tx: counters.newest(tx, other, "EVENT")) == {}
+    assert ledger.read(lambda tx: unsuccessful(tx, subject, 5)) == {ids[1]}
+    assert ledger.read(lambda tx: unsuccessful(tx, subject, 2)) == frozenset()
+    assert ledger.read(lambda tx: over(tx, subject, [*ids, 4711])) == set(ids[:3])
+    assert ledger.read(lambda tx: over(tx, other, ids)) == frozenset()

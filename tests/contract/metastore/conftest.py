@@ -69,6 +69,10 @@ def _hive(request: pytest.FixtureRequest) -> Iterator[Place]:
     yield _real(request.getfixturevalue("metastore").spec, request)
 
 
+def _keeping_events(request: pytest.FixtureRequest) -> Iterator[Place]:
+    yield _real(request.getfixturevalue("metastore_events").spec, request)
+
+
 def _hive_4(request: pytest.FixtureRequest) -> Iterator[Place]:
     yield _real(request.getfixturevalue("metastore_4").spec, request)
 
@@ -82,6 +86,18 @@ def _real(spec: CatalogSpec, request: pytest.FixtureRequest) -> Place:
     database = f"test_{uuid4().hex}"
     create_database(spec, database, f"file:{directory}")
     return Place(metastore=open_metastore(spec, _POLICY), database=database, directory=f"file:{directory}")
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(_memory, id="memory"),
+        pytest.param(_restricted, id="restricted"),
+        pytest.param(_keeping_events, id="keeping-events", marks=pytest.mark.extended),
+    ]
+)
+def events_place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Each metastore that keeps notification events in turn."""
+    yield from request.param(request)
 
 
 @pytest.fixture(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -148,3 +149,42 @@ def test_a_database_has_a_place(place: Place) -> None:
 
 def test_the_version_is_said(place: Place) -> None:
     assert place.metastore.version()
+
+
+def test_a_dropped_table_is_forgotten_with_its_partitions_and_its_files_stay(place: Place, tmp_path: Path) -> None:
+    made = place.made()
+    own = replace(place.made("managed"), kind=TableKind.MANAGED, parameters={})
+    place.metastore.alter_table(own)
+    place.metastore.add_partitions(made.name, [partition_of(made, "2026-03-01", "us", location=f"{made.location}/x")])
+    kept = []
+    for table in ("clicks/x", "managed"):
+        file = tmp_path / table / "data"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("rows")
+        kept.append(file)
+    for each in (made, own):
+        place.metastore.drop_table(each.name)
+    assert place.metastore.tables(place.database) == ()
+    with pytest.raises(NoSuchTable):
+        place.metastore.drop_table(made.name)
+    assert all(each.exists() for each in kept)
+    place.made()
+    assert place.metastore.partition_names(made.name) == ()
+
+
+def test_events_name_the_tables_that_changed_without_a_gap(events_place: Place) -> None:
+    metastore, before = events_place.metastore, events_place.metastore.last_event()
+    made, other = events_place.made(), events_place.made("views")
+    partition = partition_of(made, "2026-03-01", "us", location=f"{made.location}/x")
+    metastore.add_partitions(made.name, [partition])
+    metastore.alter_partitions(made.name, [partition])
+    metastore.drop_partitions(made.name, [made.partition_name(partition)])
+    metastore.drop_table(other.name)
+    last = metastore.last_event()
+    found = metastore.events(before, 100)
+    assert [each.number for each in found] == list(range(before + 1, last + 1))
+    own = [each.table for each in found if each.table is not None and each.table.database == events_place.database]
+    assert own == [made.name, other.name, made.name, made.name, made.name, other.name]
+    assert all(each.time > 1_000_000_000 for each in found)
+    assert metastore.events(before, 2) == found[:2]
+    assert metastore.events(last, 100) == ()

@@ -30,7 +30,7 @@ from toolkit.threads import WorkerPool
 
 if TYPE_CHECKING:
     from toolkit.catalog.adapters.thrift_json import Struct
-    from toolkit.catalog.model import Partition, Table, TableName
+    from toolkit.catalog.model import MetastoreEvent, Partition, Table, TableName
     from toolkit.catalog.port import CatalogSpec
 
 _Answer = TypeVar("_Answer")
@@ -175,6 +175,27 @@ class HiveMetastore(Metastore):
         return tuple(by_values[thrift.values_in(each)] for each in thrift.partitions_in(dropped))
 
     @override
+    def drop_table(self, name: TableName) -> None:
+        self._ask(name, lambda _java, stub: stub.drop_table(name.database, name.table, False))  # noqa: FBT003 - Thrift's
+
+    @override
+    def last_event(self) -> int:
+        answer = self._connections.run(self._connections.name, lambda _, stub: stub.get_current_notificationEventId())
+        return int(answer.getEventId())
+
+    @override
+    def events(self, after: int, most: int) -> tuple[MetastoreEvent, ...]:
+        """Ask for some at a time: each has a text of some kilobytes."""
+        found: list[MetastoreEvent] = []
+        while len(found) < most:
+            request = thrift.events_request(found[-1].number if found else after, min(READ_BATCH, most - len(found)))
+            some = thrift.events_in(self._connections.run(self._connections.name, _events(request)))
+            found += some
+            if not some:
+                break
+        return tuple(found)
+
+    @override
     def change_parameters(
         self, name: TableName, *, put: Mapping[str, str] = NOTHING, remove: Collection[str] = ()
     ) -> None:
@@ -290,6 +311,12 @@ def _fetching(name: TableName, names: Sequence[str]) -> Call[Struct]:
         return java.struct(found)
 
     return fetch
+
+
+def _events(request: Struct) -> Call[Struct]:
+    return lambda java, stub: java.struct(
+        stub.get_next_notification(java.filled(java.api.NotificationEventRequest(), request))
+    )
 
 
 def _alter(java: Java, stub: JavaObject, name: TableName, changed: Sequence[Struct]) -> None:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from toolkit.catalog.model import (
     Column,
+    MetastoreEvent,
     Partition,
     Serde,
     Skew,
@@ -133,6 +134,24 @@ def add_request(name: TableName, partitions: Iterable[Struct]) -> Struct:
     """The ``AddPartitionsRequest`` of these: all or none, and the metastore need not send them back."""
     parts = _list("rec", partitions)
     return {"1": {"str": name.database}, "2": {"str": name.table}, "3": parts, "4": {"tf": 0}, "5": {"tf": 0}}
+
+
+def events_request(after: int, most: int) -> Struct:
+    """The ``NotificationEventRequest`` for events behind a number."""
+    return {"1": {"i64": after}, "2": {"i32": most}}
+
+
+def events_in(response: Struct) -> list[MetastoreEvent]:
+    """The notification events of a response, without their texts."""
+    return [
+        MetastoreEvent(number=_number(each, 1), time=_number(each, 2), table=_event_table(each))
+        for each in _structs(response, 1)
+    ]
+
+
+def _event_table(event: Struct) -> TableName | None:
+    database, table = _text(event, 4), _text(event, 5)
+    return TableName(database, table) if database and table else None
 
 
 def names_struct(names: Iterable[str]) -> Struct:

@@ -129,6 +129,32 @@ def is_of(key: RunKey) -> sa.ColumnElement[bool]:
     return sa.and_(*(run.c[name] == getattr(key, name) for name in _KEY))
 
 
+def is_about(subject: Subject) -> sa.ColumnElement[bool]:
+    """Return whether a row of `run` is an attempt of the subject."""
+    return sa.and_(*(run.c[name] == value for name, value in asdict(subject).items()))
+
+
+def unsuccessful(tx: Transaction, subject: Subject, most: int) -> frozenset[int]:
+    """Return those of the last runs of a subject that are over and have not succeeded.
+
+    Args:
+        tx: the transaction.
+        subject: whose runs.
+        most: so many runs are looked at.
+    """
+    last = sa.select(run.c.run_id, run.c.status).where(is_about(subject)).order_by(run.c.run_id.desc()).limit(most)
+    return frozenset(
+        run_id for run_id, status in tx.execute(last) if status.is_terminal and status is not RunStatus.SUCCEEDED
+    )
+
+
+def over(tx: Transaction, subject: Subject, run_ids: Collection[int]) -> frozenset[int]:
+    """Return those of some numbers that are runs of a subject and over."""
+    wanted = sa.select(run.c.run_id).where(is_about(subject), is_one_of(run.c.status, *OVER))
+    chunks = (tx.execute(wanted.where(run.c.run_id.in_(ids))) for ids in in_chunks(run_ids))
+    return frozenset(run_id for rows in chunks for (run_id,) in rows)
+
+
 _KEY = ("entity", "instance_key", "life_cycle", "cluster", "counterpart")
 _NEWEST = (
     sa.select(run).where(*(run.c[name] == given(run.c[name]) for name in _KEY)).order_by(run.c.attempt.desc()).limit(1)
