@@ -110,8 +110,8 @@ class HiveMirrors(MirrorAction):
         self.refuse(target, mirror, changes)
         report = plan.detail.report
         report.say(f"mirror of {mirror.clusters[0]} to {mirror.clusters[1]}: {changes.basis}")
-        for note in (changed.note, *changes.notes):
-            report.say(note) if note else None
+        for note in filter(None, (changed.note, *changes.notes)):
+            report.say(note)
         outcome = mirror.apply(changes)
         counted, lasting = outcome.counters, {each for each, why in outcome.failed.items() if not is_refusal(why)}
         cursor = changed.reached(lasting)

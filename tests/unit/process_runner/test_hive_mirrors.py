@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,6 +43,7 @@ class _Run:
     site: MirrorSite
     settings: HiveMirror = _MIRROR
     limits: DeleteLimits = field(default_factory=DeleteLimits)
+    approve: str | None = None
     counters: dict[str, int] = field(default_factory=dict)
 
     def mirrors(self, *, is_dry_run: bool = False) -> Mirrors:
@@ -57,7 +59,12 @@ class _Run:
             return MirrorHistory(cursor=EventCursor.of(self.counters), runs=EarlierRuns())
 
         by_tables = HiveMirrors(
-            cluster=cluster, catalog=catalog, history=history, limits=self.limits, is_dry_run=is_dry_run
+            cluster=cluster,
+            catalog=catalog,
+            history=history,
+            limits=self.limits,
+            approve=self.approve,
+            is_dry_run=is_dry_run,
         )
         return Mirrors(actions={"hive": by_tables})
 
@@ -81,7 +88,9 @@ class _Run:
         plan, counted = self.plan(), cast("Any", self.counters)
         work = replace(self.site.work(), write_ledger=lambda _: None)
         engine = MirrorEngine(mirrors=self.mirrors(), plan=plan, work=work)
-        end = engine.run(cast("Any", None), lambda _: None, lambda: None)
+        log = self.site.root / "log"
+        log.touch()
+        end = engine.run(cast("Any", SimpleNamespace(log=log)), lambda _: None, lambda: None)
         counted.update(plan.detail.counters)
         return end, {name: plan.detail.counters[name] for name in ("COPY", "DELETES", "EVENTS")}
 
@@ -164,6 +173,13 @@ def test_a_run_that_drops_too_much_is_refused_before_anything_changes(ran: _Run)
         with pytest.raises(MirrorRemovesTooMuch):
             ran.run()
         assert site.rows(site.target) == before
+    ran.limits = DeleteLimits(instances=1)
+    refused = ran.planned(is_dry_run=True).refused
+    found = re.search(r"--approve (\w+)", "" if refused is None else refused.message)
+    assert found is not None
+    ran.approve = found[1]
+    assert ran.planned(is_dry_run=True).refused is None
+    ran.approve = None
     ran.limits = DeleteLimits(instances=2, fraction=0.7, bytes=20)
     assert ran.run()[1]["DELETES"] == 2
 
