@@ -8,7 +8,7 @@ from enum import StrEnum
 from toolkit.entities.cluster import Cluster
 from toolkit.entities.feed import Feed
 from toolkit.entities.feed_cluster import FeedCluster
-from toolkit.entities.mirror_work import CopyWork, HiveMirror
+from toolkit.entities.mirror_work import HiveMirror
 from toolkit.entities.process import Process
 from toolkit.entities.repo import RepoSettings
 from toolkit.entities.retention import Retention
@@ -162,28 +162,26 @@ def _retention(
         yield from _store(text, place, cluster)
 
 
-def _mirror_values(mirrored: CopyWork) -> Iterator[tuple[str, str]]:
-    """Yield the keys of a mirror's values that no action follows yet, each with what is written."""
-    if not isinstance(mirrored, HiveMirror):
-        return
-    if mirrored.tde_encryption_enabled:
-        yield "tde_encryption_enabled", "tde_encryption_enabled: true of tables"
-    if mirrored.on_source_delete is GoneAtSource.QUARANTINE:
-        yield "on_source_delete", "on_source_delete: quarantine of tables"
-    for key in ("source_staging_path", "target_staging_path"):
-        if getattr(mirrored, key) is not None:
-            yield key, f"{key}: {getattr(mirrored, key)}"
+def _hive_mirror(mirror: HiveMirror) -> Iterator[NotImplementedValue]:
+    staged = "remove it: data is staged in the directory that gets it"
+    found: list[tuple[str, str | None, str]] = [
+        ("source_staging_path", mirror.source_staging_path, staged),
+        ("target_staging_path", mirror.target_staging_path, staged),
+    ]
+    if mirror.tde_encryption_enabled:
+        instead = "remove it: files of tables are read and written with the keys of the run"
+        found.append(("tde_encryption_enabled", "true", instead))
+    if mirror.on_source_delete is GoneAtSource.QUARANTINE:
+        found.append(("on_source_delete", GoneAtSource.QUARANTINE, "use keep, or delete"))
+    for key, value, instead in found:
+        pointer = ("workflow", "mirror", "hive", key)
+        if value is not None:
+            yield NotImplementedValue(area=Area.PROCESS, pointer=pointer, value=f"{key}: {value}", instead=instead)
 
 
 def _workflow(workflow: Workflow) -> Iterator[NotImplementedValue]:
-    for name, mirrored in workflow.mirror.given().items() if workflow.mirror else ():
-        for key, text in _mirror_values(mirrored):
-            yield NotImplementedValue(
-                area=Area.PROCESS,
-                pointer=("workflow", "mirror", name, key),
-                value=text,
-                instead="remove it: tables are staged beside their data, with the keys of the run, and stay or are deleted",
-            )
+    if workflow.mirror is not None and workflow.mirror.hive is not None:
+        yield from _hive_mirror(workflow.mirror.hive)
     engines: list[tuple[Pointer, Engine | None]] = [(("workflow", "engine"), workflow.engine)]
     engines += [(("workflow", "steps", index, "engine"), step.engine) for index, step in enumerate(workflow.steps)]
     for pointer, engine in engines:

@@ -109,6 +109,21 @@ def test_a_mirror_of_files_does_all_that_its_values_say() -> None:
     assert not_implemented(repository(files).process("manuals"), Area.PROCESS) == ()
 
 
+def test_a_hive_mirror_is_refused_only_for_what_it_does_not_do() -> None:
+    text = f"{TREE.partition('values:')[0].replace('type: hdfs', 'type: hive')}values:\n"
+    text += "  source_cluster: primary\n  target_cluster: backup\n  source_databases: [sales]\n"
+    files = {**FILES, "mirrors/web/manuals.yaml": text + "  on_source_delete: delete\n  max_events: 100\n"}
+    assert not_implemented(repository(files).process("manuals"), Area.PROCESS) == ()
+    text += "  source_staging_path: /a\n  target_staging_path: /b\n  tde_encryption_enabled: true\n"
+    files["mirrors/web/manuals.yaml"] = text + "  on_source_delete: quarantine\n"
+    assert [each.value for each in not_implemented(repository(files).process("manuals"), Area.PROCESS)] == [
+        "source_staging_path: /a",
+        "target_staging_path: /b",
+        "tde_encryption_enabled: true",
+        "on_source_delete: quarantine",
+    ]
+
+
 def test_a_template_of_the_repo_makes_several_entities_from_values() -> None:
     repo = repository(OWN)
     feed, process = repo.entity("orders_raw"), repo.entity("orders")
