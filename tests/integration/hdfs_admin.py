@@ -19,6 +19,16 @@ def dfs(cluster: HdfsCluster, *arguments: str) -> None:
     _run(cluster, "org.apache.hadoop.fs.FsShell", arguments)
 
 
+def crypto(cluster: HdfsCluster, *arguments: str) -> None:
+    """``hdfs crypto`` as the superuser."""
+    _run(cluster, "org.apache.hadoop.hdfs.tools.CryptoAdmin", arguments)
+
+
+def key(cluster: HdfsCluster, *arguments: str) -> None:
+    """``hadoop key`` as the superuser."""
+    _run(cluster, "org.apache.hadoop.crypto.key.KeyShell", arguments)
+
+
 def _run(cluster: HdfsCluster, main: str, arguments: tuple[str, ...]) -> None:
     class_path = f"{cluster.conf_dir}:{Jars().fetched()}/*"
     command = ("java", "-XX:TieredStopAtLevel=1", "-cp", class_path, main, *arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,9 +18,9 @@ from tests.local_executors import LocalExecutorPool
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from tests.testbed.spark import SparkStandalone
-from toolkit.storage import FileKind, NotFound
+from toolkit.storage import BlockLayout, FileKind, NotFound, raw_path
 from toolkit.transfer.digests import CHUNK_BYTES, digest_of
-from toolkit.transfer.plan import FileCopy
+from toolkit.transfer.plan import CreateOptions, FileCopy
 from toolkit.transfer.port import ExecutorPool
 from toolkit.transfer.spread_copy import SpreadCopy
 from toolkit.transfer.uploads import LARGE_BYTES
@@ -98,6 +99,20 @@ def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluste
 def test_hdfs_to_s3_and_back(hdfs: HdfsCluster, s3: S3Store, s3_bucket: str) -> None:
     check(on_hdfs(hdfs), on_s3(s3, s3_bucket), LocalExecutorPool())
     check(on_s3(s3, s3_bucket), on_hdfs(hdfs), LocalExecutorPool())
+
+
+def test_files_get_the_layout_of_their_source_and_raw_ones_their_attributes(hdfs: HdfsCluster) -> None:
+    source, target = (on_hdfs(hdfs, hdfs.webhdfs) for _ in range(2))
+    layout = BlockLayout(2 << 20, 2)
+    source.system.write_in_blocks(source.at("a"), [b"ab"], layout)
+    source.system.set_xattr(raw_path(source.at("a")), "raw.b", b"key")
+    spread = replace(
+        _spread(source, target, LocalExecutorPool()), create=CreateOptions(block_size=True, replication=True, raw=True)
+    )
+    files = spread.create.files([FileCopy(source.at("a"), target.at("a"), 2)])
+    assert [each.code for each in spread.copy(files)] == [""]
+    assert (target.files(""), target.system.status(target.at("a")).layout) == ({"a": b"ab"}, layout)
+    assert target.system.xattrs(raw_path(target.at("a"))) == {"raw.b": b"key"}
 
 
 @pytest.mark.extended
