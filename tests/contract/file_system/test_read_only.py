@@ -9,6 +9,7 @@ import pytest
 
 from tests.contract.file_system.stores import ACL, Store
 from toolkit.storage import (
+    BlockLayout,
     FileSystem,
     MultipartUpload,
     ReadOnlyFileSystem,
@@ -19,10 +20,11 @@ from toolkit.storage import (
 
 _READING = {
     *("capabilities", "status", "list", "list_tree", "read", "content_summary"),
-    *("checksum", "acl", "xattrs", "close"),
+    *("checksum", "acl", "xattrs", "may_use_raw", "close"),
 }
 _CHANGES: dict[str, Callable[[FileSystem, Store], object]] = {
     "write": lambda system, store: system.write(store.at("new"), [b"x"]),
+    "write_in_blocks": lambda system, store: system.write_in_blocks(store.at("new"), [b"x"], BlockLayout()),
     "mkdirs": lambda system, store: system.mkdirs(store.at("new")),
     "rename": lambda system, store: system.rename(store.at("kept"), store.at("new")),
     "set_permission": lambda system, store: system.set_permission(store.at("kept"), 0o777),
@@ -63,6 +65,7 @@ def test_each_of_these_changes_is_one_without_the_wrapper(store: Store) -> None:
     """Else the test above could pass because its calls do nothing at all."""
     can = store.system.capabilities
     works = {"write", "delete", "delete_all"}
+    works |= {"write_in_blocks"} if can.blocks else set()
     works |= {"mkdirs", "remove_if_empty"} if can.directories else set()
     works |= {"rename"} if can.atomic_rename else set()
     works |= {"set_permission", "set_owner"} if can.permissions else set()
@@ -86,7 +89,7 @@ def test_reading_goes_through_the_wrapper(store: Store) -> None:
         assert stream.read() == b"2"
     assert list(system.list_tree(store.base)) == list(store.system.list_tree(store.base))
     assert system.checksum(path) == store.system.checksum(path)
-    for calls in (lambda each: each.acl(path), lambda each: each.xattrs(path)):
+    for calls in (lambda each: each.acl(path), lambda each: each.xattrs(path), lambda each: each.may_use_raw(path)):
         assert _answer(system, calls) == _answer(store.system, calls)
     system.close()
 

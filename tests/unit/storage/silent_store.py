@@ -11,6 +11,7 @@ from typing import BinaryIO
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
     BasicFileSystem,
+    BlockLayout,
     Capabilities,
     ContentSummary,
     Deleted,
@@ -156,6 +157,16 @@ class SilentStore(BasicFileSystem):
         del overwrite
         self.written = list(chunks)
         self._answer("write", path)
+
+    def write_in_blocks(
+        self, path: CanonicalPath, chunks: Iterable[bytes], layout: BlockLayout, *, overwrite: bool = True
+    ) -> None:
+        del chunks, layout, overwrite
+        self._answer("write_in_blocks", path)
+
+    def may_use_raw(self, path: CanonicalPath) -> bool:
+        self._answer("may_use_raw", path)
+        return True
 
     def mkdirs(self, path: CanonicalPath) -> None:
         self._answer("mkdirs", path)

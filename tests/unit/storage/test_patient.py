@@ -10,6 +10,7 @@ import pytest
 from tests.unit.storage.silent_store import BASE, Clock, SilentStore
 from toolkit.el import CanonicalPath
 from toolkit.storage import (
+    BlockLayout,
     Deleted,
     Entry,
     FileKind,
@@ -34,6 +35,7 @@ _REPEATED: dict[str, Callable[[FileSystem], object]] = {
     "acl": lambda system: system.acl(_PATH),
     "set_acl": lambda system: system.set_acl(_PATH, ()),
     "xattrs": lambda system: system.xattrs(_PATH),
+    "may_use_raw": lambda system: system.may_use_raw(_PATH),
     "set_xattr": lambda system: system.set_xattr(_PATH, "user.a", b""),
     "start_upload": lambda system: system.start_upload(_PATH, 1),
     "put_range": lambda system: system.put_range(_UPLOAD, 0, [b"x"]),
@@ -51,6 +53,7 @@ _ONCE: dict[str, Callable[[FileSystem], object]] = {
     "delete": lambda system: system.delete(_PATH, below=BASE),
     "rename": lambda system: system.rename(_PATH, BASE.child("b")),
     "write": lambda system: system.write(_PATH, iter([b"x"])),
+    "write_in_blocks": lambda system: system.write_in_blocks(_PATH, iter([b"x"]), BlockLayout()),
     "put_range": lambda system: system.put_range(_UPLOAD, 0, iter([b"x"])),
     "complete_upload": lambda system: system.complete_upload(_UPLOAD, []),
 }
