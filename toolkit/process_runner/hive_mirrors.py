@@ -176,7 +176,7 @@ class HiveMirrors(MirrorAction):
         lost = there - here
         for database in {each.database for each in lost} - {each.database for each in here}:
             if mirror.drops:
-                message = f"the database {database} is empty at the source, and not at the target; nothing is dropped"
+                message = f"the source has no table of the mirror in {database}, and the target has; nothing is dropped"
                 raise InvalidInput(message)
         wanted = here if changed.first is None else {*(here & changed.first.keys()), *(here - there)}
         return mirror.planned(wanted, lost if mirror.drops else ())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from toolkit.actions.model import ItemResult, SkipReason
-from toolkit.actions.output_leases import are_apart, table_lease
+from toolkit.actions.output_leases import are_apart, database_lease, table_lease
 from toolkit.actions.staged_unit import staging_top, unit_name
 from toolkit.catalog.partition_name import split_name
 from toolkit.result import Outcome
@@ -87,7 +87,10 @@ def writers_of(target: FeedTarget, work: RunContext) -> Writers:
     Of a path feed, runs that write tables on its stores count as well: their data may be in its directories.
     """
     own, table = ((target.feed, target.cluster), *target.neighbours), target.table
-    also = target.table_resources if table is None else {table_lease(on, table.name).resource for _, on in own}
+    also = set(target.table_resources)
+    if table is not None:
+        leases = ((table_lease(on, table.name), database_lease(on, table.name.database)) for _, on in own)
+        also = {each.resource for pair in leases for each in pair}
     try:
         held = work.outputs.held((*own, *target.table_feeds), also)
     except Stopped as stopped:

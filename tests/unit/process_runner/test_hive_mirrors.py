@@ -190,7 +190,7 @@ def test_an_empty_database_drops_nothing(ran: _Run) -> None:
         ran.site.source.drop_table(each)
     plan = ran.planned(is_dry_run=True)
     assert plan.failed is not None
-    assert "the database sales is empty at the source" in plan.failed.message
+    assert "the source has no table of the mirror in sales" in plan.failed.message
     ran.settings = replace(_MIRROR, on_source_delete=GoneAtSource.KEEP)
     assert ran.run()[1]["DELETES"] == 0
     assert len(ran.site.rows(ran.site.target)) == 3

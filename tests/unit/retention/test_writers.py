@@ -179,6 +179,7 @@ def test_what_a_run_writes_for_a_path_feed_stays_for_the_table_around_it() -> No
     ("use", "left"),
     [
         (Held(key="x", cluster="none", whole="table/backup/logs.clicks"), ["ds=2026-03-01", "ds=2026-03-02"]),
+        (Held(key="x", cluster="none", whole="database/backup/logs"), ["ds=2026-03-01", "ds=2026-03-02"]),
         (Held(key="2026-03-01T00:00Z", feed="clicks", cluster="backup"), ["ds=2026-03-01"]),
     ],
 )
