@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,7 +24,7 @@ from toolkit.hive.mirror_recovery import EarlierRuns, unregistered_items
 from toolkit.hive.sources import MetastoreSource
 from toolkit.hive.table_context import TableContext
 from toolkit.hive.table_import import TableImport
-from toolkit.hive.targets import REPLICATION, ImportRules, TablePlan, TableStep, TableTarget
+from toolkit.hive.targets import REPLICATION, ImportRules, TableDetail, TablePlan, TableStep, TableTarget
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.mirror.diff import MirrorChange, MirrorDiff
 from toolkit.result import Outcome
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from toolkit.hive.sources import Catalog
 
 _Thing = TypeVar("_Thing")
+_NAME = re.compile(r"\w[\w $-]*")
 _FAILURES = (CatalogError, StorageError, ElError)
 _ACTIONS = {TableStep.ADD: "copy", TableStep.REPLACE: "replace", TableStep.CLEAN: "remove"}
 
@@ -191,6 +193,9 @@ class TableMirror:
         return TableChange(name=name, drop=self._dropper.table(name) if self.drops else None)
 
     def _planned(self, name: TableName) -> TableChange:
+        if not _NAME.fullmatch(name.table):  # the source's owners choose it, and it becomes a directory at the target
+            detail = "feedctl makes no directory of this name; rename the table"
+            raise UnsupportedTable(about=str(name), detail=detail)
         plan = self._action.plan(self._target(name), self.work)
         why = plan.failed or plan.waiting
         if why is not None:
@@ -199,6 +204,8 @@ class TableMirror:
         problem = None if first is None else Problem(code=first.code, message=first.message)
         is_there = plan.detail.present is not None
         drop = self._dropper.partitions(name) if self.drops and is_there and problem is None else None
+        if not plan.items and not self.earlier.dead:
+            plan = replace(plan, detail=TableDetail())  # listings of all tables may be large
         return TableChange(name=name, plan=plan, drop=drop, problem=problem)
 
     @cached_property

@@ -78,6 +78,16 @@ def test_a_table_of_another_format_is_refused_by_name_and_the_others_come(
     assert len(site.rows(site.target)) == 2
 
 
+@pytest.mark.parametrize("hostile", ["clicks/ds=2026-03-01", "..", "a/../../b", ".feedctl-data-1", "a\nb", ""])
+def test_a_table_whose_name_is_no_directory_is_refused(site: MirrorSite, hostile: str) -> None:
+    name = TableName("sales", hostile)
+    site.source.create_table(table_of(name, f"file:{site.root}/from/users"))
+    outcome = site.ran()
+    assert codes(outcome) == {str(name): "unsupported_table"}
+    assert site.target.tables("sales") == ("clicks", "users")
+    assert len(list((site.root / "to").rglob("*"))) == len(list((site.root / "to/sales.db").rglob("*"))) + 1
+
+
 def test_named_tables_alone_are_mirrored_and_one_that_nobody_has_is_an_error(site: MirrorSite) -> None:
     assert site.ran(tables=["USERS"]).failed == {}
     assert site.target.tables("sales") == ("users",)
