@@ -66,6 +66,7 @@ OPENED_FOR_CHANGES = {
     "toolkit/bootstrap/ingest_setup.py": "the Iceberg catalog of a feed; commits are batches of its action",
     "toolkit/bootstrap/result_store.py": "the result file that the user names",
     "toolkit/bootstrap/retention.py": "the metastore; the plan reads it, and a drop binds it to the run's guard",
+    "toolkit/hive/mirror_drops.py": "binds the metastore to the run's guard, when it drops what a plan has",
     "toolkit/hive/table_import.py": "binds the metastore to the run's guard, in a batch",
     "toolkit/ingest/connection.py": "the API for callers: passes on the catalog that it is given",
     "toolkit/retention/delete_remote.py": "on an executor, for a batch that let it begin",
