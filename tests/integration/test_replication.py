@@ -240,6 +240,10 @@ def test_a_held_feed_gets_nothing_replaced(copying: Replication) -> None:
     assert code == 0  # as of an eviction: what is on hold was left on purpose
 
 
+_BUCKET = End(uri="s3a://bucket/copies")
+_INCOMPLETE = "availability_flag: _SUCCESS\nproperties: {ignoreErrors: true, publishIncomplete: true}"
+
+
 @pytest.mark.parametrize(
     ("changes", "arguments", "message"),
     [
@@ -247,13 +251,14 @@ def test_a_held_feed_gets_nothing_replaced(copying: Replication) -> None:
         ({}, ["--target", "primary"], "does not have primary as a target; it has: backup"),
         ({}, ["--source", "backup"], "does not have backup as a source; it has: primary"),
         ({}, ["--end", KEYS[0]], "stands alone; add --start"),
+        ({"target": _BUCKET, "more": _INCOMPLETE}, [], "file by file, so that it is never published incomplete"),
         ({"more": "properties: {feed.late.policy: final}"}, [], "looks again until the late cut-off"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_nothing_is_touched(
     copying: Replication,
     capsys: pytest.CaptureFixture[str],
-    changes: dict[str, str],
+    changes: dict[str, object],
     arguments: list[str],
     message: str,
 ) -> None:

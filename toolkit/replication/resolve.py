@@ -111,6 +111,9 @@ class ReplicationResolver:
             why = f"would be copied from {there} to {here}, which overlap; give the target a place of its own"
             raise NotReplicated(feed=feed.name, why=why)
         others = [side for side in route.others if instant in side.instances]
+        if rules.publish_incomplete and here.in_object_store:
+            why = f"goes to {here} file by file, so that it is never published incomplete; remove publishIncomplete"
+            raise NotReplicated(feed=feed.name, why=why)
         if feed.availability_flag is None and (here.in_object_store or route.parts or others):
             why = f"has no availability_flag, so that readers of {here} would take half an instance for whole; add one"
             raise NotReplicated(feed=feed.name, why=why)

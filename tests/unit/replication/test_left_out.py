@@ -110,8 +110,9 @@ def test_the_feed_may_say_that_it_is_announced_and_what_the_target_has_stays(tmp
     assert "all: b, c" in published.notes[0]
     assert published.digests.keys() >= {"a"}
     assert seen(tmp_path / "to") == {"a": "newer", "b": "b", FLAG: ""}
-    with pytest.raises(FilesFailed):  # nothing else is new, so that nobody is told of it again
+    with pytest.raises(FilesFailed):  # nothing else is new, so that it is not announced again
         publish(tmp_path, Unreadable("b", "c"), flag=flag, publish_incomplete=True)
+    assert seen(tmp_path / "to") == {"a": "newer", "b": "b", FLAG: ""}
     assert publish(tmp_path, LocalFileSystem(), flag=flag, publish_incomplete=True).is_complete
     assert seen(tmp_path / "to") == seen(tmp_path / "from")
 
