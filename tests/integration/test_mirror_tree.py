@@ -181,6 +181,8 @@ def _run_through(runs: _Runs, gone: int) -> None:
     code, result = runs.run()
     assert (code, *_counted(result)) == (0, 2, 11, gone)
     assert runs.is_equal()
+    names = [entry.name for entry in runs.target.system.list(runs.target.at("dst"))]
+    assert names == ["deep", "new", "stays"], "no empty directory stays either"
     assert runs.verified() == 0
     runs.target.fill({"dst/deep/in/h": b"H"})
     assert runs.verified() == 4

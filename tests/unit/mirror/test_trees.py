@@ -22,7 +22,7 @@ from toolkit.errors import StopRequested
 from toolkit.mirror.model import MirrorTargetChanged
 from toolkit.mirror.tree_planner import MirrorKindChanged, MirrorSourceEmpty, TreePlan, TreePlanner
 from toolkit.mirror.tree_run import TreeRun
-from toolkit.storage import Entry, FileKind, NotFound, PermissionDenied
+from toolkit.storage import Entry, FileKind, NotFound, PermissionDenied, QuotaExceeded
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import FilesFailed
@@ -284,6 +284,20 @@ def test_what_others_change_at_the_target_during_a_run_is_not_removed(site: _Sit
     site.one.on_read = lambda _: None
     assert "a" in site.run().leaving, "the next run has seen it, and its limits have"
     assert site.files(TARGET) == site.files(SOURCE)
+
+
+def test_a_file_comes_back_at_once_when_its_copy_cannot_have_its_place(site: _Site) -> None:
+    site.run()
+    site.one.append(below(SOURCE, "stays"), b" longer")
+
+    def full(what: str) -> None:
+        if what.startswith("rename") and "/new/" in what:
+            raise QuotaExceeded(path=TARGET)
+
+    site.two.before_effect = full
+    with pytest.raises(QuotaExceeded):
+        site.run()
+    assert site.files(TARGET) == _FILES
 
 
 @pytest.mark.parametrize("is_directory", [True, False])
