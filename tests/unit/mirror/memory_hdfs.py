@@ -55,7 +55,7 @@ class Node:
         return (self.content, self.modified, self.owner, self.group, self.permission)
 
     @property
-    def told(self) -> tuple[object, ...]:
+    def state(self) -> tuple[object, ...]:
         """What a difference is made from: HDFS does not see that a time alone has changed."""
         return (self.content, self.owner, self.group, self.permission)
 
@@ -242,7 +242,7 @@ class MemoryHdfs(BasicFileSystem):
         def walk(node: Node, above: str) -> None:
             for name, child in node.children.items():
                 if not name.startswith(".feedctl"):
-                    found[above + name] = child.told if child.content is None else child.attributes
+                    found[above + name] = child.state if child.content is None else child.attributes
                     walk(child, f"{above}{name}/")
 
         walk(self.find(path), "")
@@ -319,7 +319,7 @@ def _changes(before: Node, later: dict[int, tuple[str, Node]]) -> Iterator[TreeC
         new = later[old.number][1]
         was = {name: child.number for name, child in old.children.items()}
         now = {name: child.number for name, child in new.children.items()}
-        if old.told != new.told or was != now:
+        if old.state != new.state or was != now:
             yield TreeChange(ChangeKind.MODIFY, path)
         for name, number in now.items():
             if was.get(name) != number and number not in known:
