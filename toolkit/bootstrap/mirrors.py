@@ -18,7 +18,7 @@ from toolkit.ledger.runs.queries import Subject, over, unsuccessful
 from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import mirrored_datasets
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.process_runner.hive_mirrors import HiveMirrors, MirrorHistory
+from toolkit.process_runner.hive_mirrors import HiveMirrors
 from toolkit.process_runner.mirrors import Mirrors
 from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
 from toolkit.process_runner.tree_mirrors import TreeMirrors
@@ -79,7 +79,7 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
     by_tables = HiveMirrors(
         cluster=cluster,
         catalog=catalog_of,
-        history=partial(_history, context.use.ledger),
+        earlier=partial(_earlier_runs, context.use.ledger),
         limits=max_delete,
         approve=approve,
         is_dry_run=is_dry_run,
@@ -90,15 +90,16 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
     )
 
 
-def _history(ledger: Ledger | None, mirror: str, cluster: str) -> MirrorHistory:
+def _earlier_runs(ledger: Ledger | None, mirror: str, cluster: str) -> EarlierRuns:
     """Return what the ledger keeps of a mirror; a dry run before the first run has no ledger."""
     if ledger is None:
-        return MirrorHistory()
+        return EarlierRuns()
     subject = Subject(entity=mirror, life_cycle=LifeCycle.EXECUTION, cluster=cluster)
     counted = ledger.read(lambda tx: newest(tx, subject, CURSOR))
     dead = ledger.read(lambda tx: unsuccessful(tx, subject, _RUNS))
-    runs = EarlierRuns(dead=dead, over=lambda ids: ledger.read(lambda tx: over(tx, subject, ids)))
-    return MirrorHistory(cursor=EventCursor.of(counted), runs=runs)
+    return EarlierRuns(
+        cursor=EventCursor.of(counted), dead=dead, over=lambda ids: ledger.read(lambda tx: over(tx, subject, ids))
+    )
 
 
 def web_spec(path: CanonicalPath, cluster: Cluster, spec: StorageSpec, variables: Variables) -> StorageSpec:

@@ -17,6 +17,7 @@ from toolkit.transfer.trees import below
 
 if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
+    from toolkit.hive.mirror_events import EventCursor
     from toolkit.hive.table_context import TableContext
 
 
@@ -25,10 +26,12 @@ class EarlierRuns:
     """Runs of one mirror, by the ledger. They say which directories may be removed, and never that one must be.
 
     Attributes:
+        cursor: in the events of the source; None: there is none.
         dead: numbers of the last runs that are over without success.
         over: those of some numbers that are runs of this mirror and over.
     """
 
+    cursor: EventCursor | None = None
     dead: Collection[int] = ()
     over: Callable[[Collection[int]], Collection[int]] = lambda _: ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,7 @@ from toolkit.catalog.errors import CatalogError
 from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.errors import Failed, InvalidInput
 from toolkit.hive.mirror_drops import total
-from toolkit.hive.mirror_events import ChangedTables, EventCursor, changed_tables, scope_of
-from toolkit.hive.mirror_recovery import EarlierRuns
+from toolkit.hive.mirror_events import ChangedTables, changed_tables, scope_of
 from toolkit.hive.mirror_tables import DatabaseChanges, TableMirror, is_refusal
 from toolkit.hive.targets import ImportRules, SchemaChange
 from toolkit.mirror.model import MirrorRemoval, removal_digest
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from toolkit.catalog.model import TableName
     from toolkit.entities import Cluster
     from toolkit.entities.mirror_work import HiveMirror
+    from toolkit.hive.mirror_recovery import EarlierRuns
     from toolkit.hive.sources import Catalog
     from toolkit.planning.delete_limits import DeleteLimits
     from toolkit.process_runner.targets import ProcessPlan, ProcessTarget
@@ -48,26 +48,13 @@ class TablesFailed(CatalogError, Failed):  # noqa: N818 - the family of toolkit.
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorHistory:
-    """Earlier runs of a mirror, by the ledger.
-
-    Attributes:
-        cursor: in the events of the source; None: there is none.
-        runs: of the mirror.
-    """
-
-    cursor: EventCursor | None = None
-    runs: EarlierRuns = field(default_factory=EarlierRuns)
-
-
-@dataclass(frozen=True, kw_only=True)
 class HiveMirrors(MirrorAction):
     """Mirrors of tables of a run, by the settings of their processes.
 
     Attributes:
         cluster: the cluster of a name; raises InvalidInput for one that is not there, or not of the environment.
         catalog: opens the metastore of a cluster; raises InvalidInput when it has none.
-        history: of a mirror on a cluster, by the ledger.
+        earlier: runs of a mirror on a cluster, by the ledger.
         limits: of what one run of a mirror drops at its target.
         approve: digest of drops that may exceed the limits.
         is_dry_run: planning an instance compares all tables; else the run does.
@@ -75,7 +62,7 @@ class HiveMirrors(MirrorAction):
 
     cluster: Callable[[str], Cluster]
     catalog: Callable[[Cluster], Catalog]
-    history: Callable[[str, str], MirrorHistory]
+    earlier: Callable[[str, str], EarlierRuns]
     limits: DeleteLimits
     approve: str | None = None
     is_dry_run: bool = False
@@ -83,8 +70,8 @@ class HiveMirrors(MirrorAction):
     @override
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         try:
-            mirror = self._mirror(plan.target, work, MirrorHistory())
-            changed = self._changed(plan.target, mirror, self.history(*_who(plan.target)))
+            mirror = self._mirror(plan.target, work)
+            changed = self._changed(plan.target, mirror)
             noted = replace(plan, notes=(*plan.notes, *([changed.note] if changed.note else ())))
             if not self.is_dry_run:
                 return noted
@@ -103,9 +90,8 @@ class HiveMirrors(MirrorAction):
             CatalogError: a metastore does not answer; or `TablesFailed`.
         """
         target = plan.target
-        history = self.history(*_who(target))
-        mirror = self._mirror(target, work, history)
-        changed = self._changed(target, mirror, history)
+        mirror = self._mirror(target, work)
+        changed = self._changed(target, mirror)
         changes = self._changes(target, mirror, changed)
         self.refuse(target, mirror, changes)
         report = plan.detail.report
@@ -127,7 +113,7 @@ class HiveMirrors(MirrorAction):
             raise TablesFailed(about=f"mirror {target.entity}", detail=message)
         return Problem(code=TablesFailed.code, message=message)
 
-    def _mirror(self, target: ProcessTarget, work: RunContext, history: MirrorHistory) -> TableMirror:
+    def _mirror(self, target: ProcessTarget, work: RunContext) -> TableMirror:
         settings = _settings(target)
         clusters = [self.cluster(each) for each in (settings.source_cluster, settings.target_cluster)]
         source, into = map(self.catalog, clusters)
@@ -153,17 +139,17 @@ class HiveMirrors(MirrorAction):
             drops=settings.on_source_delete is GoneAtSource.DELETE,
             at_once=at_once,
             work=work,
-            earlier=history.runs,
+            earlier=self.earlier(target.entity, target.cluster),
         )
 
-    def _changed(self, target: ProcessTarget, mirror: TableMirror, history: MirrorHistory) -> ChangedTables:
+    def _changed(self, target: ProcessTarget, mirror: TableMirror) -> ChangedTables:
         """Return the tables that changed by the events of the source, if the mirror is to read them."""
         settings = _settings(target)
         if settings.max_events is None:
             return ChangedTables(first=None)
         ends = [str(self.cluster(each).interfaces.registry) for each in mirror.clusters]
         scope = scope_of(*ends, *settings.source_databases, "", *settings.source_tables, settings.on_source_delete)
-        return changed_tables(mirror.source.metastore, history.cursor, scope, settings.max_events)
+        return changed_tables(mirror.source.metastore, mirror.earlier.cursor, scope, settings.max_events)
 
     def _changes(self, target: ProcessTarget, mirror: TableMirror, changed: ChangedTables) -> DatabaseChanges:
         """Compare the tables that events name, those that one side lacks, or all.
@@ -206,10 +192,6 @@ def _settings(target: ProcessTarget) -> HiveMirror:
     assert mirror is not None  # noqa: S101 - the callers have looked
     assert mirror.hive is not None  # noqa: S101
     return mirror.hive
-
-
-def _who(target: ProcessTarget) -> tuple[str, str]:
-    return target.entity, target.cluster
 
 
 def _named(problems: Mapping[TableName, Problem], compared: int) -> str:

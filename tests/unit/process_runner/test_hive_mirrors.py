@@ -21,7 +21,7 @@ from toolkit.hive.mirror_events import EventCursor
 from toolkit.hive.mirror_recovery import EarlierRuns
 from toolkit.hive.sources import Catalog
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.process_runner.hive_mirrors import HiveMirrors, MirrorHistory, TablesFailed
+from toolkit.process_runner.hive_mirrors import HiveMirrors, TablesFailed
 from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, Mirrors
 from toolkit.process_runner.targets import ProcessDetail, ProcessPlan, StepItem
 from toolkit.programs.port import StepEnd
@@ -54,14 +54,14 @@ class _Run:
             registry = SimpleNamespace(endpoint=f"thrift://{name}:9083")
             return SimpleNamespace(name=name, interfaces=SimpleNamespace(registry=registry))
 
-        def history(mirror: str, on: str) -> MirrorHistory:
+        def earlier(mirror: str, on: str) -> EarlierRuns:
             assert (mirror, on) == ("copy", "backup")
-            return MirrorHistory(cursor=EventCursor.of(self.counters), runs=EarlierRuns())
+            return EarlierRuns(cursor=EventCursor.of(self.counters))
 
         by_tables = HiveMirrors(
             cluster=cluster,
             catalog=catalog,
-            history=history,
+            earlier=earlier,
             limits=self.limits,
             approve=self.approve,
             is_dry_run=is_dry_run,
