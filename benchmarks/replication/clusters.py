@@ -21,10 +21,12 @@ class Clusters:
     Args:
         source: URI of the one that is read.
         target: URI of the other.
+        webs: authorities of WebHDFS of both.
     """
 
     source: str
     target: str
+    webs: tuple[str, str]
 
     @property
     def at_source(self) -> Client:
@@ -52,6 +54,7 @@ def running_clusters() -> Iterator[Clusters]:
             for server in servers:
                 server.start()
             source, target = (f"hdfs://127.0.0.1:{server.facts()['rpc']}" for server in servers)
-            yield Clusters(source=source, target=target)
+            one, two = (f"127.0.0.1:{server.facts()['http']}" for server in servers)
+            yield Clusters(source=source, target=target, webs=(one, two))
         finally:
             starter.end()

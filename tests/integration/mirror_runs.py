@@ -25,7 +25,7 @@ from toolkit.storage import FileSystem, StorageSpec, open_file_system
 from toolkit.storage.webhdfs.snapshots import WebHdfsSnapshots, open_snapshots
 from toolkit.transfer.trees import below
 
-KEYS = [f"2026-03-01T{hour:02}:00Z" for hour in range(24)]
+KEYS = [f"2026-03-{1 + hour // 24:02}T{hour % 24:02}:00Z" for hour in range(240)]
 _CLUSTER = "kind: cluster\nname: {name}\ninterfaces: {{{interfaces}}}\n"
 _MIRROR = """\
 kind: mirror
@@ -149,9 +149,10 @@ class MirrorRuns:
             assert main(["event", "list", *self.repo, "--output", "json"]) == 0
         return [(each["dataset"], each["instance"]) for each in json.loads(printed.getvalue())["events"]]
 
-    def started(self, hour: int, lease_seconds: float = 6) -> subprocess.Popen[bytes]:
-        """A run in another process."""
+    def started(self, hour: int, lease_seconds: float = 6, program: str = sys.executable) -> subprocess.Popen[bytes]:
+        """A run in another process: Python's, or spark-submit's."""
         script = str(ROOT / "entrypoints/mirror.py")
         own = {"FEEDCTL_LOG_DIR": str(self.directory / "logs"), **short_leases(lease_seconds)}
-        command = [sys.executable, script, *self.repo, "--mirror", "sales", "--time", KEYS[hour], "--output", "json"]
-        return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own}, stdout=subprocess.DEVNULL)
+        command = [program, script, *self.repo, "--mirror", "sales", "--time", KEYS[hour], "--output", "json"]
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own}, **streams)  # type: ignore[call-overload,no-any-return]

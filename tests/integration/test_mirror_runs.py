@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -120,40 +118,3 @@ def test_a_directory_without_snapshots_is_refused_and_doctor_has_the_command(
     printed = capsys.readouterr().out
     for directory in (sales.source, sales.target):
         assert f"hdfs dfsadmin -allowSnapshot {directory.path}" in printed
-
-
-def _killed_rounds(sales: MirrorRuns, rounds: int) -> None:
-    seed = random.SystemRandom().randrange(1 << 32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it with a failure
-    chance = random.Random(seed)  # noqa: S311 - no secret
-    begin = time.monotonic()
-    assert sales.started(0).wait(120) == 0
-    whole = time.monotonic() - begin
-    for hour in range(1, rounds + 1):
-        sales.fill({f"{hour}/{number}": f"{hour} {number}" for number in range(40)})
-        if hour > 1:
-            sales.system.rename(below(sales.source, f"{hour - 1}"), below(sales.source, f"was{hour - 1}"))
-        killed = sales.started(hour)
-        time.sleep(chance.uniform(0.4, 1.1) * whole)
-        killed.kill()
-        killed.wait()
-        deadline = time.monotonic() + 120
-        while sales.started(hour).wait(120) != 0:
-            assert time.monotonic() < deadline
-            time.sleep(1)  # the lease of the killed run has to end
-        wanted = sales.tree(sales.source)
-        assert sales.tree(sales.target) == sales.tree(sales.target, sales.names(sales.target)[-1]) == wanted
-        assert [name for name in sales.names(sales.target) if name.endswith(".arranged")] == []
-    assert not any(entry.name.startswith(".feedctl") for entry in sales.system.list(sales.target))
-
-
-@pytest.mark.extended
-@pytest.mark.timeout(300)
-def test_a_killed_run_is_finished_by_the_next(sales: MirrorRuns) -> None:
-    _killed_rounds(sales, 3)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-def test_runs_that_are_killed_again_and_again_end_in_equal_trees(sales: MirrorRuns) -> None:
-    _killed_rounds(sales, 23)
