@@ -59,7 +59,7 @@ class _Mirrored:
         assert [plan.state.problem for plan in plans] == [None] * len(plans)
 
     def require_nothing_lost(self) -> None:
-        """All that the target had is there, or waits in its working directory; the last snapshot has it anyhow."""
+        """Check that the last snapshot has all that the target had, and so has the target."""
         last = _RULES.snapshot("2026-03-01T00:00Z")
         assert tree_of(self.target.system, self.target.at(last)) == self.before
         there = {name for name in tree_of(self.target.system, self.target.root) if not name.startswith(".feedctl")}
