@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from toolkit.actions.publication import remove
 from toolkit.availability import is_there
 from toolkit.catalog.errors import NoSuchTable
-from toolkit.catalog.port import BATCH
 from toolkit.hive.locations import UsedLocations, directory_above
 from toolkit.hive.table_definition import COPIED
 from toolkit.storage import NotFound
@@ -25,6 +24,10 @@ if TYPE_CHECKING:
     from toolkit.el import CanonicalPath
     from toolkit.hive.sources import Catalog
     from toolkit.storage import FileSystem
+
+
+_OF_CALL = 50
+"""So many partitions are dropped by one call: a kill before their files go leaves those of no more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,8 +144,8 @@ class TableDropper:
         back = set() if drop.is_whole else set(self.source.metastore.partition_names(drop.name))
         left = [each for each in drop.places if each and each not in back]
         gone = 0
-        for at in range(0, len(left), BATCH):
-            dropped = metastore.drop_partitions(drop.name, left[at : at + BATCH])
+        for at in range(0, len(left), _OF_CALL):
+            dropped = metastore.drop_partitions(drop.name, left[at : at + _OF_CALL])
             self._remove([drop.places[each] for each in dropped], drop.root)
             gone += len(dropped)
         if drop.is_whole:
