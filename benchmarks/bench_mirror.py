@@ -1,7 +1,8 @@
 """Mirroring a directory by snapshots between two HDFS: feedctl, `distcp -update -diff s1 s2` and `distcp -update`.
 
 A tree of --files files, half of them below one directory. Three stages: nothing changed, 100 files written anew, and
-that directory renamed. Each contestant has a target of its own, which feedctl fills before the race. After each stage
+that directory renamed. Each contestant has a target of its own, which has the same files before the race, and the
+snapshots that a first run would have made. A peer that takes longer than --longest seconds is ended. After each stage
 the names and sizes of the target are compared with the source: what is not equal makes the figure void. Seconds are
 those of the clock: of the whole process, and of the work alone (of feedctl its counter TIMETAKEN; of DistCp from its
 main to its end). DistCp runs in Hadoop's local runner, one map at a time, with -bandwidth 2000; -update has -delete,
@@ -29,14 +30,16 @@ from hdfs_native import Client, WriteOptions
 from benchmarks.peers.replication_peers import DISTCP
 from benchmarks.replication.clusters import Clusters, running_clusters
 from benchmarks.replication.goals import Verdict
-from benchmarks.timing import SPARK_SUBMIT, Took, spark_environment, timed, took
+from benchmarks.timing import SPARK_SUBMIT, Took, TooLong, spark_environment, timed, took
 from benchmarks.whole_process import ROOT, keep_bytecode
 from tests.testbed.missing import Missing
 from toolkit.el import CanonicalPath
+from toolkit.mirror.model import MirrorRules
 from toolkit.storage import StorageSpec
 from toolkit.storage.webhdfs.snapshots import WebHdfsSnapshots, open_snapshots
 
 FILES, IN_ONE, CHANGED, ROUNDS = 100_000, 100, 100, 3
+LONGEST = 900.0
 GOAL = 5.0
 SOURCE, TARGETS = "/bench/source", "/bench/targets"
 OURS, SUBMITTED, DIFF, UPDATE = "feedctl", "feedctl, by spark-submit", "distcp -update -diff", "distcp -update -delete"
@@ -68,40 +71,44 @@ class Course:
     Attributes:
         folder: of the config repo, the ledger and the results.
         files: so many has the source.
+        longest: seconds of a peer.
         hours: of the runs of feedctl.
     """
 
     clusters: Clusters
     folder: Path
     files: int
+    longest: float
     hours: Iterator[int] = field(default_factory=count)
 
     def prepare(self) -> None:
         """Write the source and the config repo, and fill all targets."""
-        source, target = self.clusters.at_source, self.clusters.at_target
-        directories = [f"{SOURCE}/{'half' if n % 2 else 'other'}/{n}" for n in range(self.files // IN_ONE)]
-        for each in directories:
-            source.mkdirs(each, create_parent=True)
-        names = [f"{each}/{n}" for each in directories for n in range(IN_ONE)]
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            list(pool.map(partial(write, source, b"0123456789"), names))
+        self._fill(self.clusters.at_source, SOURCE)
         self.snapshots(0).allow(self.path(0))
         texts = {"repo.yaml": f"name: bench\nledger: sqlite:///{self.folder}/ledger.db\n"}
         for name, uri, web in zip(
             ("one", "two"), (self.clusters.source, self.clusters.target), self.clusters.webs, strict=True
         ):
             texts[f"clusters/{name}.yaml"] = _CLUSTER.format(name=name, write=uri, web=web)
+        first = MirrorRules(name="{}").snapshot(_key(next(self.hours)))
         for name in _NAMES.values():
-            target.mkdirs(f"{TARGETS}/{name}", create_parent=True)
+            self._fill(self.clusters.at_target, f"{TARGETS}/{name}")
             self.snapshots(1).allow(self.path(1, name))
+            self.snapshots(0).create(self.path(0), first.format(name))
+            self.snapshots(1).create(self.path(1, name), first.format(name))
             texts[f"mirrors/{name}.yaml"] = _MIRROR.format(name=name, source=SOURCE, target=f"{TARGETS}/{name}")
         for file, text in texts.items():
             path = self.folder / "repo" / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        hour = next(self.hours)
-        for who, name in _NAMES.items():
-            print(f"filled the target of {who}: {self.mirror([sys.executable], name, hour)[0].whole:.1f} s", flush=True)
+
+    def _fill(self, client: Client, root: str) -> None:
+        directories = [f"{root}/{'half' if n % 2 else 'other'}/{n}" for n in range(self.files // IN_ONE)]
+        for each in directories:
+            client.mkdirs(each, create_parent=True)
+        names = [f"{each}/{n}" for each in directories for n in range(IN_ONE)]
+        with ThreadPoolExecutor(_WRITERS) as pool:
+            list(pool.map(partial(write, client, b"0123456789"), names))
 
     def path(self, end: int, name: str = "") -> CanonicalPath:
         """Return the source, or a target, as WebHDFS has it."""
@@ -114,8 +121,7 @@ class Course:
     def mirror(self, program: list[str], name: str, hour: int) -> tuple[Took, Mapping[str, int]]:
         """Run a mirror; return its seconds and its counters."""
         result = self.folder / "result.json"
-        key = f"2026-01-{1 + hour // 24:02}T{hour % 24:02}:00Z"
-        options = ["--config-repo", str(self.folder / "repo"), "--mirror", name, "--time", key]
+        options = ["--config-repo", str(self.folder / "repo"), "--mirror", name, "--time", _key(hour)]
         command = [*program, str(ROOT / "entrypoints/mirror.py"), *options, "--quiet", "--result-file", str(result)]
         environment = {**spark_environment(), "FEEDCTL_LOG_DIR": str(self.folder / "logs")}
         whole, _ = timed(command, environment)
@@ -130,8 +136,15 @@ class Course:
             options += ["-diff", f"s{number - 1}", f"s{number}"]
         else:
             options, source = [*options, "-delete"], f"{source}/.snapshot/s{number}"
-        whole, output = timed(DISTCP.command(*options, source, target), {})
+        try:
+            whole, output = timed(DISTCP.command(*options, source, target), {}, longest=self.longest)
+        except TooLong as late:
+            return Took(whole=late.seconds, inside=late.seconds, is_over=True)
         return took(whole, output)
+
+
+def _key(hour: int) -> str:
+    return f"2026-01-{1 + hour // 24:02}T{hour % 24:02}:00Z"
 
 
 def write(client: Client, content: bytes, path: str) -> None:
@@ -173,7 +186,7 @@ STAGES: Mapping[str, Callable[[Client, int], None]] = {
 
 def measured(course: Course, rounds: int) -> Iterator[Verdict]:
     """Run all contestants over all stages in turn, print their figures, and yield the goals."""
-    numbers = count(1)
+    numbers, left_out = count(1), set[str]()
     course.snapshots(0).create(course.path(0), "s0")
     course.snapshots(1).create(course.path(1, _NAMES[DIFF]), "s0")
     for stage, change in STAGES.items():
@@ -184,6 +197,8 @@ def measured(course: Course, rounds: int) -> Iterator[Verdict]:
             hour = next(course.hours)
             course.snapshots(0).create(course.path(0), f"s{number}")
             for who, name in _NAMES.items():
+                if who in left_out:
+                    continue
                 if who in _OURS:
                     program = [sys.executable] if who == OURS else [SPARK_SUBMIT]
                     seconds, counters = course.mirror(program, name, hour)
@@ -191,16 +206,20 @@ def measured(course: Course, rounds: int) -> Iterator[Verdict]:
                 else:
                     seconds = course.distcp(name, number)
                 found[who].append(seconds)
-                if tree(course.clusters.at_target, f"{TARGETS}/{name}") != tree(course.clusters.at_source, SOURCE):
+                if seconds.is_over:
+                    print(f"    {who}, {stage}: ended after {seconds.whole:.0f} s; it takes part no more", flush=True)
+                    left_out.add(who)
+                elif tree(course.clusters.at_target, f"{TARGETS}/{name}") != tree(course.clusters.at_source, SOURCE):
                     message = f"{who} has not made the target equal: {stage}"
                     raise SystemExit(message)
-            course.snapshots(1).create(course.path(1, _NAMES[DIFF]), f"s{number}")
+            if DIFF not in left_out:
+                course.snapshots(1).create(course.path(1, _NAMES[DIFF]), f"s{number}")
         yield from _verdicts(stage, found, copied)
 
 
 def _verdicts(stage: str, found: Mapping[str, list[Took]], copied: list[int]) -> Iterator[Verdict]:
-    whole = {who: median(each.whole for each in of) for who, of in found.items()}
-    inside = {who: median(each.inside or 0 for each in of) for who, of in found.items()}
+    whole = {who: median(each.whole for each in of) for who, of in found.items() if of}
+    inside = {who: median(each.inside or 0 for each in of) for who, of in found.items() if of}
     print(f"\n{stage}; medians: whole process, the work alone", flush=True)
     for who, seconds in whole.items():
         print(f"    {who:26} {seconds:7.2f} s {inside[who]:7.2f} s")
@@ -210,7 +229,7 @@ def _verdicts(stage: str, found: Mapping[str, list[Took]], copied: list[int]) ->
             message = f"{stage}: MISSED: a rename copies no byte"
             raise SystemExit(message)
         return
-    for peer in (DIFF, UPDATE):
+    for peer in (each for each in (DIFF, UPDATE) if each in whole):
         for who in _OURS:
             yield Verdict(what=f"{stage}, {who}", found=whole[peer] / whole[who], wanted=GOAL, peer=peer)
         ratio = inside[peer] / max(inside[OURS], 0.001)
@@ -222,12 +241,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=int, default=FILES)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS")
     requested = parser.parse_args()
     try:
         with tempfile.TemporaryDirectory() as folder, running_clusters() as clusters:
             keep_bytecode(Path(folder) / "bytecode")
             print(f"{requested.files:,} files; load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-            course = Course(clusters=clusters, folder=Path(folder), files=requested.files)
+            course = Course(clusters=clusters, folder=Path(folder), files=requested.files, longest=requested.longest)
             course.prepare()
             found = list(measured(course, requested.rounds))
     except Missing as why:

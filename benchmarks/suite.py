@@ -29,7 +29,7 @@ OPTIONS = {
     "bench_growth": ("--tenth",),
     "bench_hive_replication": ("--rounds", "1", "--longest", "300"),
     "bench_ingest": ("--rounds", "1"),
-    "bench_mirror": ("--files", "20000", "--rounds", "1"),
+    "bench_mirror": ("--files", "20000", "--rounds", "1", "--longest", "300"),
     "bench_process": ("--rounds", "1"),
     "bench_quality": ("--rounds", "1"),
     "bench_quarantine": ("--objects", "10000"),
