@@ -112,7 +112,7 @@ class TreeRun:
         """Rename the files back that a stopped run was replacing, and remove what it had taken away."""
         system, root, old = self.system, self.planner.target, self._part("old")
         for name in read_tree(system, old, self.planner.check, directories=False) or {}:
-            place = below(root, name)
+            place = self._place(name)
             if not is_there(system, place):
                 system.mkdirs(place.parent)
                 system.rename(below(old, name), place)
@@ -124,15 +124,15 @@ class TreeRun:
 
     def _arrange(self, plan: TreePlan, failed: dict[str, Copied]) -> TreePlan:
         """Stage and rename; return the plan without files that cannot be read, if the mirror goes on without them."""
-        new, root = self._part("new"), self.planner.target
+        new = self._part("new")
         plan = self._stage(plan, new, failed)
         blocking = [path for path in plan.leaving if path in plan.wanted]
         self._take(plan, blocking)
         self._make({below(self._part("old"), path).parent for path in plan.replaced})
         self._all(lambda path: self._replace(plan, path), plan.replaced)
-        self._make({below(root, path).parent for path in plan.created if not plan.has_directories})
-        self._all(lambda path: self.system.rename(below(new, path), below(root, path)), plan.created)
-        self._all(lambda path: self._keep(plan, root, path), plan.touched)
+        self._make({self._place(path).parent for path in plan.created if not plan.has_directories})
+        self._all(lambda path: self.system.rename(below(new, path), self._place(path)), plan.created)
+        self._all(lambda path: self._touch(plan, path), plan.touched)
         self._take(plan, [path for path in plan.leaving if path not in plan.wanted])
         return plan
 
@@ -199,9 +199,19 @@ class TreeRun:
         if can.times:
             keep_attributes(source, found, self.system, place, self.planner.preserve)
 
+    def _place(self, path: str) -> CanonicalPath:
+        """Return the place of a path at the target; raises `SymlinkRefused` when a link would lead it elsewhere."""
+        place = below(self.planner.target, path)
+        self._require_no_link(place.parent)
+        return place
+
+    def _touch(self, plan: TreePlan, path: str) -> None:
+        self._require_as_listed(plan, path)
+        self._keep(plan, self.planner.target, path)
+
     def _replace(self, plan: TreePlan, path: str) -> None:
         """Rename a file away and its copy in; a failure of the second gives the first back."""
-        place, old = below(self.planner.target, path), below(self._part("old"), path)
+        place, old = self._place(path), below(self._part("old"), path)
         self._require_as_listed(plan, path)
         with self.completing(), ExitStack() as unless_replaced:
             with suppress(NotFound):
@@ -215,8 +225,8 @@ class TreeRun:
             self.system.rename(origin, place)
 
     def _require_as_listed(self, plan: TreePlan, path: str) -> None:
-        """Look whether what goes is what the plan knows; raises `MirrorTargetChanged`."""
-        place, entry = below(self.planner.target, path), plan.present[path]
+        """Look whether what goes is what the plan knows; raises `MirrorTargetChanged` and `SymlinkRefused`."""
+        place, entry = self._place(path), plan.present[path]
         if entry.kind is FileKind.FILE:
             with suppress(NotFound):
                 found = self.system.status(place)
@@ -258,7 +268,7 @@ class TreeRun:
                 raise deleted.error
 
     def _require_no_link(self, directory: CanonicalPath) -> None:
-        """Look whether a directory of feedctl's own is where its name says; raises `SymlinkRefused`."""
+        """Look whether a directory is where its name says; raises `SymlinkRefused`."""
         while directory.is_local and directory.is_within(self.planner.target):
             found = find_status(self.system, directory)
             if found is not None and found.kind is FileKind.SYMLINK:
