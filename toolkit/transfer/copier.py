@@ -18,6 +18,7 @@ from toolkit.storage import RAW_PREFIX, FileKind, StorageError, Unreachable
 from toolkit.storage.bound import RateLimiter
 from toolkit.transfer.digests import CHUNK_BYTES, FileDigest
 from toolkit.transfer.plan import PLAIN, Copied, CreateOptions, FileCopy, failure
+from toolkit.transfer.raw_copies import refuse_other_zone
 from toolkit.transfer.room import OF_PROCESS, Room
 from toolkit.transfer.uploads import Uploads
 
@@ -187,6 +188,7 @@ class Copier:
         layout, attributes = self.create.layout(self.source, file.source), dict[str, bytes]()
         if self.create.raw:
             attributes.update(self.source.xattrs(file.source))
+            refuse_other_zone(self.target, file.target, attributes)
         with self.source.read(file.source) as stream:
             chunks = passing.chunks(stream)
             if layout is None:
