@@ -22,6 +22,7 @@ from toolkit.mirror.model import (
     MirrorWork,
     removal_digest,
 )
+from toolkit.mirror.tree_planner import MirrorSourceEmpty, has_file
 from toolkit.storage import FileKind, FileStatus, NotFound, NotSnapshottable, Unsupported
 from toolkit.storage.snapshots import ChangeKind
 from toolkit.threads import WorkerPool
@@ -177,6 +178,8 @@ class MirrorPlanner:
 
     def _from_trees(self, state: MirrorState, snapshot: str) -> tuple[Operation, ...]:
         older, newer = self._tree(self.target, state.base), self._tree(self.source, snapshot)
+        if has_file(older) and not has_file(newer):
+            raise MirrorSourceEmpty(path=self.source.root, detail=f"it has no file, and {self.target.root} has")
         changes = compared(older, newer)
         both = {each.path for each in changes if each.kind is ChangeKind.MODIFY}
         alike = {path: (older[path], newer[path]) for path in both if newer[path].kind is FileKind.FILE}

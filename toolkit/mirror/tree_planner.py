@@ -230,7 +230,7 @@ class TreePlanner:
 
         self.pool.run_all(read, (self.source, self.target))
         wanted, present = found[self.source], found[self.target] or {}
-        if wanted is None or (not _has_file(wanted) and _has_file(present)):
+        if wanted is None or (not has_file(wanted) and has_file(present)):
             detail = "it is not there" if wanted is None else f"it has no file, and {self.target} has"
             raise MirrorSourceEmpty(path=self.source, detail=detail)
         return wanted, present
@@ -281,5 +281,6 @@ def _others(tree: Tree, than: Tree) -> dict[str, TreeFile]:
     return {path: entry for path, entry in tree.items() if path not in than or than[path].kind is not entry.kind}
 
 
-def _has_file(tree: Tree) -> bool:
+def has_file(tree: Tree) -> bool:
+    """Return whether a tree has more than directories."""
     return any(entry.kind is FileKind.FILE for entry in tree.values())

@@ -14,6 +14,7 @@ from toolkit.errors import StopRequested
 from toolkit.mirror.apply import removable
 from toolkit.mirror.changes import MirrorStep
 from toolkit.mirror.model import KeptSnapshots, MirrorTargetChanged, MirrorWork
+from toolkit.mirror.tree_planner import MirrorSourceEmpty
 from toolkit.storage.snapshots import DirectorySnapshot
 from toolkit.transfer.trees import below
 
@@ -231,3 +232,17 @@ def test_what_changed_gets_its_time() -> None:
     site.mirror(2)
     for name in ("a", "a/in", "old"):
         assert site.two.status(below(TARGET, name)).modified == site.one.status(below(SOURCE, name)).modified
+
+
+def test_a_full_compare_never_empties_the_target_for_an_empty_source() -> None:
+    site = _filled()
+    site.mirror(0)
+    site.one.taken.clear()
+    site.one.delete(SOURCE, below=SOURCE.parent)
+    site.one.mkdirs(SOURCE)
+    MemorySnapshots(site.one).allow(SOURCE)
+    site.rules = FULL
+    before = site.two.tree(TARGET)
+    with pytest.raises(MirrorSourceEmpty, match="it has no file"):
+        site.run.run(site.name(1))
+    assert site.two.tree(TARGET) == before
