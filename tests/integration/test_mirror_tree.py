@@ -59,6 +59,7 @@ class _Runs:
         directory: of the config repo, the ledger and the logs.
         more: further values.
         settings: further lines of repo.yaml.
+        feed: text of a feed, with the target's directory as `{target}`; empty: none.
     """
 
     directory: Path
@@ -66,6 +67,7 @@ class _Runs:
     target: End
     more: str = "on_source_delete: delete"
     settings: str = ""
+    feed: str = ""
     hour: int = field(default=-1, init=False)
 
     def _write(self) -> list[str]:
@@ -78,6 +80,8 @@ class _Runs:
             )
         paths = {"source": self.source.at("src").path, "target": self.target.at("dst").path}
         files["mirrors/manuals.yaml"] = _MIRROR.format(**paths, more=self.more)
+        if self.feed:
+            files["feeds/parts.yaml"] = self.feed.format(**paths)
         for name, text in files.items():
             path = self.directory / "repo" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -204,6 +208,42 @@ def test_a_tree_of_this_machine_is_mirrored_refused_and_verified(local: _Runs) -
     code, result = local.run()
     assert (code, result["items"][0]["code"]) == (1, "source_empty")
     assert local.trees(hidden=True)[1] == before
+
+
+_FEED = """\
+kind: feed
+name: parts
+frequency: days(1)
+locations: {{data: "{target}/a/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
+clusters:
+  - name: two
+    type: source
+    validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
+    retention: {{limit: days(9), action: delete}}
+"""
+
+
+def test_a_hold_on_a_feed_stops_the_mirror_that_has_its_data(local: _Runs) -> None:
+    assert local.run()[0] == 0
+    local.feed = _FEED
+    local.gone("a")
+    hold = local.directory / "two/dst/a/.feedctl-hold"
+    hold.write_text("a lawsuit")
+    before = local.trees(hidden=True)[1]
+    for more in (["--dry-run"], []):
+        result = local.run(*more)[1]
+        (waiting,) = (each["waiting"] for each in result["instances"])
+        assert (waiting["code"], "keeps the feed parts on two" in waiting["message"]) == ("held", True)
+    assert local.trees(hidden=True)[1] == before
+    hold.unlink()
+    file = local.directory / "repo/holds.yaml"
+    file.write_text("holds: [{feed: parts, reason: an audit}]\n")
+    (waiting,) = (each["waiting"] for each in local.run()[1]["instances"])
+    assert waiting["message"].startswith("a hold (an audit) keeps the feed parts on two, and ")
+    assert local.trees()[1].keys() >= {"a/f", "a/g"}
+    file.unlink()
+    assert local.run()[0] == 0
+    assert "a/f" not in local.trees()[1]
 
 
 @pytest.mark.extended

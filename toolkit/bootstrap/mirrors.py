@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.storages import stores_of
 from toolkit.entities.errors import NotInEnvironment
+from toolkit.entities.mirror_work import HiveMirror
 from toolkit.errors import InvalidInput
 from toolkit.hive.mirror_events import CURSOR, EventCursor
 from toolkit.hive.mirror_recovery import EarlierRuns
@@ -19,6 +20,7 @@ from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import mirrored_datasets
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.hive_mirrors import HiveMirrors
+from toolkit.process_runner.mirror_holds import MirrorHolds
 from toolkit.process_runner.mirrors import Mirrors
 from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
 from toolkit.process_runner.tree_mirrors import TreeMirrors
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
     from toolkit.bootstrap.action_context import ActionContext
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster
+    from toolkit.entities import Cluster, Process
     from toolkit.ledger.database import Ledger
     from toolkit.storage import StorageSpec
     from toolkit.storage.snapshots import SnapshotStore
@@ -84,7 +86,17 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
         approve=approve,
         is_dry_run=is_dry_run,
     )
+
+    def targets(process: Process) -> Iterator[CanonicalPath]:
+        for work in process.workflow.mirror.given().values() if process.workflow.mirror else ():
+            if not isinstance(work, HiveMirror):
+                yield cluster(work.target_cluster).place(work.directories()[1])
+
+    holds = MirrorHolds(
+        repository=repository, targets=targets, holds=lambda: (*repository.holds, *context.holds.as_entities)
+    )
     return Mirrors(
+        held=holds.problem,
         actions={"hdfs": trees, "hdfs_snapshot": by_snapshots, "hive": by_tables},
         datasets=lambda process: tuple(mirrored_datasets(process, repository.clusters)),
     )

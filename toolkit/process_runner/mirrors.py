@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from toolkit.actions.action import copy_counters
 from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.hold_watch import HoldCheckFailed
 from toolkit.actions.model import Problem, SkipReason
 from toolkit.entities.mirror_work import HiveMirror
 from toolkit.errors import Failed, InvalidInput
@@ -78,10 +79,12 @@ class Mirrors:
     Attributes:
         actions: by type, the keys of `MirrorSettings.given`.
         datasets: canonical URIs of the datasets that the mirror of a process updates.
+        held: which hold the mirror of a process waits for; None: none.
     """
 
     actions: Mapping[str, MirrorAction]
     datasets: Callable[[Process], Sequence[str]] = lambda _: ()
+    held: Callable[[Process, RunContext], Problem | None] = lambda _, __: None
 
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         """Return the plan of an instance, with the changes of its mirror in a dry run, or why it must not run."""
@@ -89,8 +92,9 @@ class Mirrors:
         if action is None or not any(each.kind == STEP for each in plan.items):
             return plan
         try:
-            return action.planned(plan, work)
-        except StorageError as error:
+            held = self.held(plan.target.site.process, work)
+            return replace(plan, items=(), waiting=held) if held else action.planned(plan, work)
+        except (StorageError, HoldCheckFailed) as error:
             return failed(plan, Problem(code=error.code, message=str(error)))
         except InvalidInput as error:
             return failed(plan, Problem(code=INVALID, message=str(error)))
