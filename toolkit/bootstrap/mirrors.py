@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.storages import stores_of
 from toolkit.entities.errors import NotInEnvironment
-from toolkit.entities.mirror_work import HiveMirror
 from toolkit.errors import InvalidInput
 from toolkit.hive.mirror_events import CURSOR, EventCursor
 from toolkit.hive.mirror_recovery import EarlierRuns
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from toolkit.bootstrap.action_context import ActionContext
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster, Process
+    from toolkit.entities import Cluster
     from toolkit.ledger.database import Ledger
     from toolkit.storage import StorageSpec
     from toolkit.storage.snapshots import SnapshotStore
@@ -86,14 +85,10 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
         approve=approve,
         is_dry_run=is_dry_run,
     )
-
-    def targets(process: Process) -> Iterator[CanonicalPath]:
-        for work in process.workflow.mirror.given().values() if process.workflow.mirror else ():
-            if not isinstance(work, HiveMirror):
-                yield cluster(work.target_cluster).place(work.directories()[1])
-
     holds = MirrorHolds(
-        repository=repository, targets=targets, holds=lambda: (*repository.holds, *context.holds.as_entities)
+        repository=repository,
+        place=lambda name, directory: cluster(name).place(directory),
+        holds=lambda: (*repository.holds, *context.holds.as_entities),
     )
     return Mirrors(
         held=holds.problem,

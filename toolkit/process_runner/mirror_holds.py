@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from toolkit.actions.hold_watch import HOLD_FILE, HoldWatch
 from toolkit.actions.model import Problem, SkipReason
-from toolkit.planning.instance_storage import FeedStorage, on_clusters
+from toolkit.entities.mirror_work import HiveMirror
+from toolkit.planning.instance_storage import FeedStorage, on_clusters, tables_on_clusters
 
 if TYPE_CHECKING:
     from toolkit.actions.action import RunContext
     from toolkit.el import CanonicalPath
     from toolkit.entities import Hold, Process, Repository
+    from toolkit.entities.mirror_work import CopyWork
+
+
+class MetFeed(NamedTuple):
+    """Feed that has data where a mirror writes.
+
+    Attributes:
+        feed: name.
+        cluster: name.
+        target: of the mirror, in words.
+        base: directory of the feed, which may have a hold file; None: it is a table.
+    """
+
+    feed: str
+    cluster: str
+    target: str
+    base: CanonicalPath | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,42 +41,57 @@ class MirrorHolds:
 
     Attributes:
         repository: has all feeds.
-        targets: directories that the mirror of a process writes.
+        place: of a directory on the cluster of a name; raises InvalidInput for one that is not there.
         holds: of the repo and the ledger.
     """
 
     repository: Repository
-    targets: Callable[[Process], Iterable[CanonicalPath]]
+    place: Callable[[str, str], CanonicalPath]
     holds: Callable[[], Sequence[Hold]]
 
     def problem(self, process: Process, work: RunContext) -> Problem | None:
         """Return which hold a mirror waits for.
 
         Raises:
+            InvalidInput: the cluster of its target is not there.
             Unreachable: a store does not answer.
             HoldCheckFailed: a hold file cannot be looked for.
         """
-        for target in self.targets(process):
-            met = [each for each in self._bases if each[2].meets(target)]
-            holds = self.holds() if met else ()
-            for feed, cluster, base in met:
-                hold = next((each for each in holds if each.concerns(feed, cluster)), None)
-                watch = HoldWatch(bases=(base,), pairs=(), storage=work.stores)
-                if hold is not None or watch.holds(base, must_look=True):
-                    why = f"a hold ({hold.reason})" if hold is not None else f"{HOLD_FILE} in {base}"
-                    message = (
-                        f"{why} keeps the feed {feed} on {cluster}, and {target} has data of it; run again when the "
-                        "hold is lifted"
-                    )
-                    return Problem(code=SkipReason.HELD, message=message)
+        mirror = process.workflow.mirror
+        met = [each for one in mirror.given().values() for each in self._met(one)] if mirror else []
+        holds = self.holds() if met else ()
+        for feed, cluster, target, base in met:
+            hold = next((each for each in holds if each.concerns(feed, cluster)), None)
+            has_file = base is not None and HoldWatch(bases=(base,), pairs=(), storage=work.stores).holds(
+                base, must_look=True
+            )
+            if hold is not None or has_file:
+                why = f"a hold ({hold.reason})" if hold is not None else f"{HOLD_FILE} in {base}"
+                message = f"{why} keeps the feed {feed} on {cluster}, and {target} has data of it"
+                return Problem(code=SkipReason.HELD, message=f"{message}; run again when the hold is lifted")
         return None
 
-    @cached_property
-    def _bases(self) -> Sequence[tuple[str, str, CanonicalPath]]:
-        return tuple(self._all_bases())
+    def _met(self, work: CopyWork) -> Iterator[MetFeed]:
+        """Yield the feeds whose data is in, at or around the target of a mirror."""
+        if isinstance(work, HiveMirror):
+            databases = {each.lower() for each in work.source_databases}
+            tables = {each.lower() for each in work.source_tables}
+            for feed, cluster, table in tables_on_clusters(
+                self.repository.feeds.values(), self.repository.clusters.values()
+            ):
+                is_in = table.database.lower() in databases and (not tables or table.table.lower() in tables)
+                if cluster.name == work.target_cluster and is_in:
+                    yield MetFeed(feed.name, cluster.name, f"{table.database}.{table.table}", None)
+            return
+        target = self.place(work.target_cluster, work.directories()[1])
+        yield from (each._replace(target=str(target)) for each in self._based if each.base and each.base.meets(target))
 
-    def _all_bases(self) -> Iterator[tuple[str, str, CanonicalPath]]:
-        """Yield the directories of all feeds, each with the feed and the cluster."""
-        for feed, cluster in on_clusters(self.repository.feeds.values(), self.repository.clusters.values()):
-            for base in dict.fromkeys(each.base for each in FeedStorage.of(feed, cluster).templates.values()):
-                yield feed.name, cluster.name, cluster.place(base)
+    @cached_property
+    def _based(self) -> Sequence[MetFeed]:
+        """The directories of all feeds."""
+        pairs = on_clusters(self.repository.feeds.values(), self.repository.clusters.values())
+        return tuple(
+            MetFeed(feed.name, cluster.name, "", cluster.place(base))
+            for feed, cluster in pairs
+            for base in dict.fromkeys(each.base for each in FeedStorage.of(feed, cluster).templates.values())
+        )
