@@ -102,7 +102,7 @@ def test_a_changed_target_is_refused(sales: MirrorRuns) -> None:
     assert sales.run(0)[0] == 0
     sales.system.write(below(sales.target, "foreign"), [b""])
     code, result = sales.run(1)
-    assert (code, result["instances"][0]["failure"]["code"]) == (1, "target_changed")
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "mirror_target_changed")
     assert sales.names(sales.source) == ["feedctl.sales.2026-03-01T0000Z"]
 
 

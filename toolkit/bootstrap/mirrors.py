@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from toolkit.bootstrap.hive import catalog_of
 from toolkit.bootstrap.storages import stores_of
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.errors import InvalidInput
-from toolkit.hive.mirror_events import CURSOR, EventCursor
-from toolkit.hive.mirror_recovery import EarlierRuns
-from toolkit.ledger.runs.counters import newest
-from toolkit.ledger.runs.queries import Subject, over, unsuccessful
-from toolkit.ledger.vocabulary import LifeCycle
 from toolkit.planning.dataset_aliases import mirrored_datasets
 from toolkit.planning.delete_limits import DeleteLimits
-from toolkit.process_runner.hive_mirrors import HiveMirrors
 from toolkit.process_runner.mirror_holds import MirrorHolds
-from toolkit.process_runner.mirrors import Mirrors
+from toolkit.process_runner.mirrors import MirrorAction, Mirrors
 from toolkit.process_runner.snapshot_mirrors import SnapshotMirrors
 from toolkit.process_runner.tree_mirrors import TreeMirrors
 from toolkit.storage.hadoop_conf import hadoop_settings
@@ -31,13 +23,10 @@ if TYPE_CHECKING:
     from toolkit.bootstrap.action_context import ActionContext
     from toolkit.el import CanonicalPath
     from toolkit.entities import Cluster
-    from toolkit.ledger.database import Ledger
     from toolkit.storage import StorageSpec
     from toolkit.storage.snapshots import SnapshotStore
     from toolkit.variables import Variables
 
-_RUNS = 5
-"""So many runs of a mirror are looked at for what they left."""
 _WEB = ("webhdfs", "swebhdfs")
 
 
@@ -77,14 +66,12 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
         cluster=cluster, snapshots=snapshots, limits=max_delete, now=now, approve=approve, is_dry_run=is_dry_run
     )
     trees = TreeMirrors(cluster=cluster, limits=max_delete, approve=approve, is_dry_run=is_dry_run)
-    by_tables = HiveMirrors(
-        cluster=cluster,
-        catalog=catalog_of,
-        earlier=partial(_earlier_runs, context.use.ledger),
-        limits=max_delete,
-        approve=approve,
-        is_dry_run=is_dry_run,
-    )
+
+    def by_tables() -> MirrorAction:
+        from toolkit.bootstrap.hive_mirrors import hive_mirrors  # noqa: PLC0415 - most runs need nothing of tables
+
+        return hive_mirrors(context.use.ledger, cluster, max_delete, approve=approve, is_dry_run=is_dry_run)
+
     holds = MirrorHolds(
         repository=repository,
         place=lambda name, directory: cluster(name).place(directory),
@@ -92,20 +79,8 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
     )
     return Mirrors(
         held=holds.problem,
-        actions={"hdfs": trees, "hdfs_snapshot": by_snapshots, "hive": by_tables},
+        actions={"hdfs": lambda: trees, "hdfs_snapshot": lambda: by_snapshots, "hive": by_tables},
         datasets=lambda process: tuple(mirrored_datasets(process, repository.clusters)),
-    )
-
-
-def _earlier_runs(ledger: Ledger | None, mirror: str, cluster: str) -> EarlierRuns:
-    """Return what the ledger keeps of a mirror; a dry run before the first run has no ledger."""
-    if ledger is None:
-        return EarlierRuns()
-    subject = Subject(entity=mirror, life_cycle=LifeCycle.EXECUTION, cluster=cluster)
-    counted = ledger.read(lambda tx: newest(tx, subject, CURSOR))
-    dead = ledger.read(lambda tx: unsuccessful(tx, subject, _RUNS))
-    return EarlierRuns(
-        cursor=EventCursor.of(counted), dead=dead, over=lambda ids: ledger.read(lambda tx: over(tx, subject, ids))
     )
 
 

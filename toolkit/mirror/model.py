@@ -37,7 +37,7 @@ _KEY = re.compile(r"\d{4}-\d\d-\d\dT\d{4}Z")
 class MirrorTargetChanged(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
     """Someone else changed the target of a mirror while a run worked on it."""
 
-    code = "target_changed"
+    code = "mirror_target_changed"
     text = "it was changed by others while it was mirrored; undo the change, then run again, which finishes this run"
 
 

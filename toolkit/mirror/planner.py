@@ -106,7 +106,7 @@ class MirrorPlanner:
         snapshot = arranged.removesuffix(ARRANGED)
         changed = self._changes(arranged)
         if changed:
-            return _refused(snapshot, "target_changed", self._changed_message(arranged, changed))
+            return _refused(snapshot, "mirror_target_changed", self._changed_message(arranged, changed))
         return MirrorState(snapshot=snapshot, base=arranged, work=MirrorWork.FINISH)
 
     def _clean(
@@ -121,7 +121,7 @@ class MirrorPlanner:
             base = common[-1]
             changed = self._changes(base)
             if changed:
-                return _refused(wanted, "target_changed", self._changed_message(base, changed))
+                return _refused(wanted, "mirror_target_changed", self._changed_message(base, changed))
             return MirrorState(snapshot=wanted, base=base, work=MirrorWork.BEGIN)
         before = self.rules.before(wanted)
         if before in names and not self._changes(before):

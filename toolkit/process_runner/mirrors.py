@@ -77,12 +77,12 @@ class Mirrors:
     """Mirrors of a run.
 
     Attributes:
-        actions: by type, the keys of `MirrorSettings.given`.
+        actions: make the action of a type, by the keys of `MirrorSettings.given`; that of a type is made if it is used.
         datasets: canonical URIs of the datasets that the mirror of a process updates.
         held: which hold the mirror of a process waits for; None: none.
     """
 
-    actions: Mapping[str, MirrorAction]
+    actions: Mapping[str, Callable[[], MirrorAction]]
     datasets: Callable[[Process], Sequence[str]] = lambda _: ()
     held: Callable[[Process, RunContext], Problem | None] = lambda _, __: None
 
@@ -109,7 +109,7 @@ class Mirrors:
     def of(self, target: ProcessTarget) -> MirrorAction | None:
         """Return the action of an instance's mirror; None: it has none."""
         mirror = target.site.process.workflow.mirror
-        return next((self.actions[name] for name in mirror.given() if name in self.actions), None) if mirror else None
+        return next((self.actions[name]() for name in mirror.given() if name in self.actions), None) if mirror else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -128,7 +128,7 @@ def test_a_changed_target_is_refused_with_what_to_do() -> None:
     site.two.write(below(TARGET, "theirs"), [b"x"])
     problem = site.planner.state(site.name(1)).problem
     assert problem is not None
-    assert problem.code == "target_changed"
+    assert problem.code == "mirror_target_changed"
     assert "'theirs'" in problem.message
     assert "on_missing: full" in problem.message
 
