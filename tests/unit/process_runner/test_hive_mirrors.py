@@ -66,7 +66,7 @@ class _Run:
             approve=self.approve,
             is_dry_run=is_dry_run,
         )
-        return Mirrors(actions={"hive": by_tables})
+        return Mirrors(actions={"hive": lambda: by_tables})
 
     def plan(self) -> ProcessPlan:
         process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hive=self.settings)))

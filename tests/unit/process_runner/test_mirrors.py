@@ -74,7 +74,7 @@ class _Run:
             approve=self.approve,
             is_dry_run=is_dry_run,
         )
-        return Mirrors(actions={"hdfs_snapshot": by_snapshots})
+        return Mirrors(actions={"hdfs_snapshot": lambda: by_snapshots})
 
     def plan(self, hour: int) -> ProcessPlan:
         process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hdfs_snapshot=self.mirror)))
@@ -180,7 +180,7 @@ def test_a_changed_target_is_a_failure_of_the_plan(ran: _Run) -> None:
     ran.site.two.write(below(TARGET, "foreign"), [b""])
     plan = ran.planned(1)
     assert plan.failed is not None
-    assert (plan.failed.code, plan.items) == ("target_changed", ())
+    assert (plan.failed.code, plan.items) == ("mirror_target_changed", ())
 
 
 def test_a_directory_without_snapshots_is_a_failure_with_the_command_of_the_administrator(ran: _Run) -> None:

@@ -51,7 +51,9 @@ class _Run:
         def cluster(name: str) -> Any:  # noqa: ANN401 - stands for a cluster
             return SimpleNamespace(name=name, place=lambda text: CanonicalPath("hdfs", name, text))
 
-        return Mirrors(actions={"hdfs": TreeMirrors(cluster=cluster, limits=self.limits, is_dry_run=is_dry_run)})
+        return Mirrors(
+            actions={"hdfs": lambda: TreeMirrors(cluster=cluster, limits=self.limits, is_dry_run=is_dry_run)}
+        )
 
     def plan(self) -> ProcessPlan:
         process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hdfs=self.mirror)))
