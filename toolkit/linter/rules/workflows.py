@@ -8,7 +8,6 @@ from dataclasses import replace
 from posixpath import normpath
 
 from toolkit.config_source import Snapshot
-from toolkit.el import ElError
 from toolkit.entities import Engine, Pointer, Process, SparkAttributes, SparkSessionUse
 from toolkit.entities.nearest import did_you_mean
 from toolkit.entities.source_files import REPO_FILE
@@ -18,9 +17,6 @@ from toolkit.planning.step_settings import unawaited
 
 _ELSEWHERE = frozenset({Engine.OOZIE, Engine.PIG, Engine.HIVE})
 """Engines whose paths are Falcon's: on the cluster's file system."""
-
-_WITH_SNAPSHOTS = frozenset({"hdfs", "webhdfs", "swebhdfs"})
-"""Schemes of stores whose directories can have snapshots."""
 
 
 def missing_workflow(context: LintContext) -> Iterator[Hit]:
@@ -146,29 +142,7 @@ def _shared(process: Process) -> Mapping[str, object]:
     }
 
 
-def mirror_without_snapshots(context: LintContext) -> Iterator[Hit]:
-    """Both directories of a mirror by snapshots are on HDFS."""
-    clusters = context.repository.clusters
-    for _, process in sorted(context.repository.processes.items()):
-        work = process.workflow.mirror.hdfs_snapshot if process.workflow.mirror else None
-        sides = () if work is None else zip(work.DIRECTORIES, work.directories(), work.clusters(), strict=True)
-        for key, directory, name in sides:
-            try:
-                place = clusters[name].place(directory) if name in clusters else None
-            except ElError:
-                continue  # other rules object to the end point
-            if place is not None and place.scheme not in _WITH_SNAPSHOTS:
-                yield Hit(
-                    subject=process.name,
-                    pointer=("workflow", "mirror", "hdfs_snapshot", key),
-                    message=f"{directory} on {name} is {place}, and only directories of HDFS have snapshots",
-                    hint="choose a cluster whose write end point is on HDFS, or another type of mirror",
-                    related=(name,),
-                )
-
-
 CHECKS: Mapping[str, Check] = {
-    "mirror-without-snapshots": mirror_without_snapshots,
     "missing-workflow": missing_workflow,
     "unawaited-application": unawaited_application,
     "unshared-session": unshared_session,
