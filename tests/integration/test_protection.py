@@ -129,6 +129,18 @@ def test_an_instance_stays_when_its_copy_has_lost_all_but_directories(runs: Prot
     assert (runs.evict("--cluster", "primary"), runs.there) == (0, [KEYS[0]])
 
 
+def test_an_instance_stays_whose_copy_was_published_without_a_file(runs: ProtectedRuns) -> None:
+    runs.protect("unreplicated")
+    runs.copied()
+    feed = runs.directory / "repo/feeds/counts.yaml"
+    feed.write_text(f"{feed.read_text()}properties: {{ignoreErrors: true, publishIncomplete: true}}\n")
+    runs.copy(*KEYS[:3])
+    copy = runs.directory / "backup/counts" / runs.at("counts", KEYS[1]).name
+    (data,) = (each for each in copy.iterdir() if each.name != "_SUCCESS")
+    data.unlink()
+    assert (runs.evict("--cluster", "primary"), runs.there) == (0, [KEYS[1]])
+
+
 def test_a_target_that_cannot_be_read_keeps_everything(runs: ProtectedRuns) -> None:
     runs.protect("unreplicated")
     runs.copied()

@@ -100,7 +100,8 @@ class NeededInstances:
             return
         try:
             there = self._ready(route.target, due)
-            outdated, short = frozenset(self._outdated(route, there)), self._short(route, there)
+            outdated = frozenset(self._outdated(route, there))
+            short = {**self._short(route, there), **dict(self._left_out(route, there))}
         except (*DATA_ERRORS, ElError, InvalidInput) as error:
             yield from all_needed(f"it is unknown whether {name} has it: {error}")(due).items()
             return
@@ -174,6 +175,21 @@ class NeededInstances:
                 own = f"{own_files:,} files with {own_size:,} bytes"
                 short[found.instant] = f"{own}, and {len(data):,} with {sum(data):,} were copied there"
         return short
+
+    def _left_out(self, route: Route, there: Mapping[datetime, FoundInstance | None]) -> Iterator[tuple[datetime, str]]:
+        """Yield the instances that were published without files which could not be read, as the feed allows.
+
+        No manifest has such a file, so that the target is compared with the source as it is now.
+        """
+        source, copies = self._reader(route.source), {at: each for at, each in there.items() if each is not None}
+        if route.feed.properties.get("publishIncomplete") is not True or not isinstance(source, PathInstances):
+            return
+        for found in source.look_at(sorted(copies)):
+            files, size = self._content_of(route.source, found)
+            own_files, own_size = self._content_of(route.target, copies[found.instant])
+            if own_files < files or own_size < size:
+                own = f"{own_files:,} files with {own_size:,} bytes"
+                yield found.instant, f"{own}, and the source has {files:,} with {size:,}"
 
 
 def looked_at_targets(feed: Feed, cluster: Cluster) -> Iterator[str]:
