@@ -1,6 +1,6 @@
 # feedctl: `make help` lists what there is. Every target sets up what it needs; a second run of the set-up costs nothing.
 .DEFAULT_GOAL := help
-.PHONY: help install demo demo-triggers demo-ingest demo-monitoring demo-lineage demo-exchange test test-all test-extended lint soak bench testbed docs site site-serve site-check page-check docs-tools dist lock spark35 clean java
+.PHONY: help install demo demo-triggers demo-ingest demo-monitoring demo-lineage demo-exchange demo-mirror test test-all test-extended lint soak bench testbed docs site site-serve site-check page-check docs-tools dist lock spark35 clean java
 SHELL := /bin/sh
 export PYTHON
 # Where it is set, each process that a test starts, and each worker of pytest, compiles everything anew.
@@ -42,6 +42,9 @@ demo-lineage: java install ## lineage on local files: a bad hour, what was made 
 
 demo-exchange: java install ## imports and exports of a database: full, incremental and merged while a writer works, a killed export, a wrong password (4 minutes)
 	@$(WITH_JAVA) .ci/demo-exchange
+
+demo-mirror: java install ## a directory of HDFS mirrored by snapshots between two clusters of the test bed: renames, a dry run, a killed run, verify (3 minutes)
+	@$(WITH_JAVA) PYTHONPATH=. $(BIN)/python .ci/demo_mirror.py
 
 test: java install ## unit tests, contracts on real servers, one run for each promise; ARGS="-k eviction" passes options to pytest
 	@$(WITH_JAVA) $(QUICK_SPARK) && $(PYTEST) -m "not extended and not soak" $(ARGS)
