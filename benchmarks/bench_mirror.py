@@ -66,7 +66,7 @@ values:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What all are run over.
+    """Race: two clusters, and the mirror that all contestants are run over.
 
     Attributes:
         folder: of the config repo, the ledger and the results.

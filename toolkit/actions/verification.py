@@ -61,7 +61,7 @@ class VerifiedTarget(Protocol):
 
     @property
     def cluster(self) -> str:
-        """That has it."""
+        """Name of the cluster that has it."""
         ...
 
     @property

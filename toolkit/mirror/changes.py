@@ -28,7 +28,7 @@ class MirrorStep(IntEnum):
     MAKE = 3
     """A directory is made."""
     MOVE = 4
-    """What went out at `origin` is renamed to its path in the newer tree."""
+    """A path that went out at `origin` is renamed to its path in the newer tree."""
     PLACE = 5
     """A copied file is renamed to its path."""
     ATTRIBUTES = 6

@@ -56,7 +56,7 @@ class Node:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """What a difference is made from: HDFS does not see that a time alone has changed."""
+        """Return the values that HDFS compares for a difference; the time is none of them."""
         return (self.content, self.owner, self.group, self.permission)
 
 

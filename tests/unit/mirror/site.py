@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 from tests.unit.mirror.memory_hdfs import MemoryHdfs, MemorySnapshots
 from toolkit.el import CanonicalPath
+from toolkit.entities.mirror_work import TreeMirror
 from toolkit.entities.vocabulary import OnMissingSnapshot
 from toolkit.errors import StopRequested
 from toolkit.mirror.apply import CopyFiles, MirrorRun
 from toolkit.mirror.model import MirrorRules, MirrorSide
 from toolkit.mirror.planner import MirrorPlanner
+from toolkit.mirror.tree_planner import TreePlanner
 from toolkit.storage import FileSystem
 from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import Copier
@@ -31,6 +33,18 @@ def copier(source: FileSystem, target: FileSystem) -> CopyFiles:
         return found
 
     return copy
+
+
+def tree_planner(settings: TreeMirror, one: FileSystem, two: FileSystem) -> TreePlanner:
+    """Return the planner of the mirror `manuals` without snapshots, from one store to the other."""
+    return TreePlanner(
+        name="manuals",
+        settings=settings,
+        source=SOURCE,
+        target=TARGET,
+        stores=lambda path: one if path.authority == "one" else two,
+        pool=WorkerPool(1, "look"),
+    )
 
 
 def killed_at(number: int) -> Callable[[str], None]:

@@ -8,14 +8,13 @@ from typing import BinaryIO
 import pytest
 
 from tests.unit.mirror.memory_hdfs import MemoryHdfs
-from tests.unit.mirror.site import SOURCE, TARGET, copier
+from tests.unit.mirror.site import SOURCE, TARGET, copier, tree_planner
 from toolkit.el import CanonicalPath
 from toolkit.entities.mirror_work import TreeMirror
 from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.mirror.tree_planner import TreePlanner
 from toolkit.mirror.tree_run import TreeRun
 from toolkit.storage import PermissionDenied
-from toolkit.threads import WorkerPool
 from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.raw_copies import NotCopiedRaw
 from toolkit.transfer.trees import below
@@ -57,14 +56,7 @@ class Disks:
 
     @property
     def planner(self) -> TreePlanner:
-        return TreePlanner(
-            name="manuals",
-            settings=self.settings,
-            source=SOURCE,
-            target=TARGET,
-            stores=lambda path: self.one if path.authority == "one" else self.two,
-            pool=WorkerPool(1, "look"),
-        )
+        return tree_planner(self.settings, self.one, self.two)
 
     def run(self) -> None:
         TreeRun(planner=self.planner, copy=copier(self.one, self.two)).run()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.unit.mirror.memory_hdfs import MemoryHdfs
 from tests.unit.mirror.random_changes import Draw, change, draws
-from tests.unit.mirror.site import SOURCE, TARGET, copier, killed_at
+from tests.unit.mirror.site import SOURCE, TARGET, copier, killed_at, tree_planner
 from toolkit.el import CanonicalPath
 from toolkit.entities.mirror_work import TreeMirror
 from toolkit.entities.vocabulary import GoneAtSource
@@ -23,7 +23,6 @@ from toolkit.mirror.model import MirrorTargetChanged
 from toolkit.mirror.tree_planner import MirrorKindChanged, MirrorSourceEmpty, TreePlan, TreePlanner
 from toolkit.mirror.tree_run import TreeRun
 from toolkit.storage import Entry, FileKind, NotFound, PermissionDenied, QuotaExceeded
-from toolkit.threads import WorkerPool
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import FilesFailed
 from toolkit.transfer.trees import TreeFile, below
@@ -66,14 +65,7 @@ class _Site:
 
     @property
     def planner(self) -> TreePlanner:
-        return TreePlanner(
-            name="manuals",
-            settings=self.settings,
-            source=SOURCE,
-            target=TARGET,
-            stores=lambda path: self.one if path.authority == "one" else self.two,
-            pool=WorkerPool(1, "look"),
-        )
+        return tree_planner(self.settings, self.one, self.two)
 
     def run(self, name: str = "7") -> TreePlan:
         return TreeRun(planner=self.planner, copy=copier(self.one, self.two), run_name=name).run()
