@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
 ROWS_DIFFER, VALUES_CHANGE = "rows_differ", "values_change"
 """Codes of instances whose rows are not those of the table, or could not be kept exactly."""
+PARTITION_DROPPED = "partition_dropped"
+"""Code of an instance whose data went with its partition while it was published."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +182,9 @@ class ImportBatch:
             self._unit.publish(flag)
             unless_staged.pop_all()
         self.places.register(self._place, self.plan.target.partition, self.work.guard.check)
+        if self._place.table is not None and not is_there(self._unit.system, self._unit.unit):
+            why = f"{self._unit.unit} went with a partition that was dropped while this run published it; run it again"
+            raise NotExchanged(code=PARTITION_DROPPED, why=why)
         return record, notes
 
     def _require_alone(self, record: ImportRecord) -> None:
@@ -215,8 +220,7 @@ class ImportBatch:
         except (*DATABASE_ERRORS, RowsFailed, InvalidInput) as error:
             raise NotExchanged(code=code_of(error), why=str(error)) from error
         if item.previous is None and expected is not None and written.rows != expected:
-            why = f"{written.rows} rows were written, and the snapshot has {expected}"
-            raise NotExchanged(code=ROWS_DIFFER, why=f"{why}; run it again")
+            raise NotExchanged(code=ROWS_DIFFER, why=self._difference(written.rows, expected))
         if written.rows == 0 and not self.plan.target.settings.allow_empty:
             raise no_rows(str(item.rows.table), "allow_empty")
         self.plan.detail.counters.update(COPY=written.files)
@@ -229,6 +233,16 @@ class ImportBatch:
             size=written.bytes,
             run=self.work.run_name,
             form=str(self._stored),
+        )
+
+    def _difference(self, written: int, expected: int) -> str:
+        """Return what to do about rows that were lost, or that a key does not tell apart."""
+        why = f"{written} rows were written, and the snapshot has {expected}"
+        key = ", ".join(self.plan.target.settings.source.extract.merge_key)
+        if not key or written > expected:
+            return f"{why}; run it again"
+        return (
+            f"{why}: several have the same merge_key ({key}), or some were lost; name the columns that identify a row"
         )
 
     def _expected(self, snapshot: DatabaseSnapshot) -> int | None:
@@ -258,9 +272,9 @@ class ImportBatch:
     def _written(self, snapshot: DatabaseSnapshot) -> WrittenRows:
         item, settings = self._item, self.plan.target.settings
         extract, merge, before = settings.source.extract, None, self._previous_files()
-        if item.previous is not None:
+        if extract.is_merge:  # also without an instance before: the merge_key has to tell the rows of the first one
             assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
-            previous = _uris(item.previous, before)
+            previous = () if item.previous is None else _uris(item.previous, before)
             parts = max(1, settings.connections)
             merge = Merge(previous=previous, key=extract.merge_key, order=extract.delta_column, parts=parts)
         written = self.rows.read(

@@ -73,15 +73,22 @@ class ImportPlaces:
         return ImportPlace(unit=unit, base=root, format=_format_of(table), table=table, is_registered=bool(found))
 
     def register(self, place: ImportPlace, values: Mapping[str, str], check: Callable[[], None]) -> None:
-        """Add the partition of published data to the table, unless the table has it.
+        """Add the partition of published data to the table, unless the table has it now.
+
+        Args:
+            place: of the data.
+            values: of the partition by key.
+            check: what it raises stops the change.
 
         Raises:
-            CatalogError: the metastore refuses, or does not answer.
+            CatalogError: the metastore refuses, does not answer, or has the partition elsewhere by now.
             StopRequested: `check` says so.
         """
-        if place.table is None or place.is_registered:
+        if place.table is None:
             return
         table = place.table
+        if self._is_registered(table, place, values):  # the plan may have seen it before somebody dropped it
+            return
         location = f"{table.location.rstrip('/')}/{place.unit.relative_to(place.base)}"
         partition = Partition(
             values=tuple(_by_key(table, values)[key] for key in table.key_names),
@@ -90,9 +97,20 @@ class ImportPlaces:
         try:
             self.metastore(check).add_partitions(table.name, [partition])
         except CatalogAlreadyExists:
-            found = self.metastore(None).partitions(table.name, [_name(table, values)])
-            if not found or self.cluster.place(found[0].location or "/") != place.unit:
+            if not self._is_registered(table, place, values):
                 raise
+
+    def _is_registered(self, table: Table, place: ImportPlace, values: Mapping[str, str]) -> bool:
+        """Return whether the table has the partition.
+
+        Raises:
+            CatalogAlreadyExists: it has it at another place.
+        """
+        text = _name(table, values)
+        found = self.metastore(None).partitions(table.name, [text])
+        if found and (other := self.cluster.place(found[0].location or "/")) != place.unit:
+            raise CatalogAlreadyExists(about=f"{table.name}/{text}", detail=f"it is at {other}, not at {place.unit}")
+        return bool(found)
 
 
 def _by_key(table: Table, values: Mapping[str, str]) -> dict[str, str]:

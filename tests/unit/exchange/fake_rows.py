@@ -41,10 +41,15 @@ class FakeRows:
         names = list(request.columns)
         order, keys = names.index(merge.order), [names.index(each) for each in merge.key]
         newest: dict[Row, Row] = {}
-        for row in [*rows_of(merge.previous), *(row for part in parts for row in part)]:
+        changed, seen = [row for part in parts for row in part], set[Row]()
+        for row in [*rows_of(merge.previous), *changed]:
             key = tuple(row[each] for each in keys)
             if None in key:
                 raise RowsFailed(about=request.access.name, detail=f"a row has no value of its key {merge.key}")
+            if row in changed and (*key, row[order]) in seen:
+                detail = f"two rows have the same merge_key ({', '.join(merge.key)}) and the same {merge.order}"
+                raise RowsFailed(about=request.access.name, detail=detail)
+            seen.update([(*key, row[order])] if row in changed else [])
             if key not in newest or _place(row[order]) >= _place(newest[key][order]):
                 newest[key] = row
         return list(newest.values())

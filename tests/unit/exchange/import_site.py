@@ -157,12 +157,15 @@ class MemoryRows(FakeRows):
     Attributes:
         database: whose rows.
         lost: so many rows are not written.
+        touched: called when rows are read.
     """
 
     database: MemoryDatabase = field(default_factory=MemoryDatabase)
     lost: int = 0
+    touched: Callable[[], object] = lambda: None
 
     def _rows(self, select: str) -> list[Row]:
+        self.touched()
         text = max((each for each in self.database.queries if select.startswith(each)), key=len)
         rows = self.database.among(self.database.queries[text])
         is_first = select == text or "= 0" in select.removeprefix(text)

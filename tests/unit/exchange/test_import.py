@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from tests.unit.exchange.fake_rows import rows_of
 from tests.unit.exchange.import_site import FILES, ImportSite, MemoryRows
 from toolkit.bootstrap.config import RepoRequest
 from toolkit.bootstrap.registration import sync_ledger
-from toolkit.catalog.model import Column, TableName
+from toolkit.catalog.model import Column, Partition, TableName
 from toolkit.clock import SystemClock
 from toolkit.errors import FeedctlError, InvalidInput
 from toolkit.exchange.import_targets import RECORD_FILE
@@ -186,6 +187,36 @@ def test_changed_rows_replace_those_of_the_instance_before_and_the_first_has_all
     assert found == [(1, "note 1"), (2, "changed"), (3, "note 3")]
     record = json.loads((site.place("2026-03-02") / RECORD_FILE).read_text())
     assert (record["low"], record["high"], record["rows"]) == ("2026-03-02T00:00Z", "2026-03-03T00:00Z", 3)
+
+
+@pytest.mark.parametrize(
+    ("double", "more", "why"),
+    [
+        (row(1, 1, "other"), "", "two rows have the same merge_key"),
+        (row(1, 1, "other"), "      verify: none", "two rows have the same merge_key"),
+        (row(1, 2), "", "3 rows were written, and the snapshot has 4: several have the same merge_key (id)"),
+    ],
+)
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_merge_key_that_several_rows_have_is_refused_from_the_first_import_on(
+    tmp_path: Path, double: Row, more: str, why: str, *, whole: bool
+) -> None:
+    site = ImportSite(tmp_path, extract=MERGE, more=more)
+    site.database.rows = [row(1, 1), row(2, 1), row(3, 1), double]
+    result = site.run("2026-03-02T00:00Z", whole=whole)
+    assert (result.exit_code, site.names("2026-03-01"), site.left()) == (ExitCode.FAILED, [], [])
+    assert why in site.text(result)
+    assert site.ledger("select kind from event") == []
+    site.database.rows.pop()
+    assert site.run("2026-03-02T00:00Z", whole=whole).exit_code == ExitCode.DONE
+    assert ids(site, "2026-03-01") == [1, 2, 3]
+
+
+def test_of_several_rows_of_one_key_the_newest_is_kept_where_nothing_is_counted(tmp_path: Path) -> None:
+    site = ImportSite(tmp_path, extract=MERGE, more="      verify: none")
+    site.database.rows = [row(1, 2, "newer"), row(1, 1, "older")]
+    assert site.run("2026-03-02T00:00Z").exit_code == ExitCode.DONE
+    assert [each[:2] for each in site.imported("2026-03-01")] == [(1, "newer")]
 
 
 def test_the_first_of_changed_rows_says_that_all_are_read_and_the_next_says_which(tmp_path: Path) -> None:
@@ -391,6 +422,44 @@ def test_a_partition_is_added_when_it_is_whole_and_replaced_in_its_place(tmp_pat
     assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
     assert len(rows_of([str(place)])) == 2
     assert [str(each) for each in (tmp_path / "warehouse/customers").rglob(".feedctl-staging/*")] == []
+
+
+def test_a_partition_that_is_dropped_after_the_plan_is_registered_again_before_it_is_announced(tmp_path: Path) -> None:
+    site, name = table_site(tmp_path), TableName("web", "customers")
+    site.run()
+    site.rows.touched = lambda: site.metastore.drop_partitions(name, ["ds=2026-03-03"])
+    assert site.run(start="2026-03-03T00:00Z").exit_code == ExitCode.DONE
+    assert site.metastore.partition_names(name) == ("ds=2026-03-03",)
+    assert site.ledger("select kind from event order by sequence") == [("available",), ("updated",)]
+
+
+def test_a_partition_that_is_moved_after_the_plan_is_not_announced(tmp_path: Path) -> None:
+    site, name = table_site(tmp_path), TableName("web", "customers")
+    site.run()
+    (partition,) = site.metastore.partitions(name, ["ds=2026-03-03"])
+    elsewhere = replace(partition, storage=replace(partition.storage, location=f"file://{tmp_path}/elsewhere"))
+    site.rows.touched = lambda: site.metastore.alter_partitions(name, [elsewhere])
+    result = site.run(start="2026-03-03T00:00Z")
+    assert (result.exit_code, site.ledger("select kind from event")) == (ExitCode.FAILED, [("available",)])
+    assert f"it is at file://{tmp_path}/elsewhere" in site.text(result)
+
+
+def test_data_that_goes_with_a_dropped_partition_is_not_announced(tmp_path: Path) -> None:
+    site, name, place = table_site(tmp_path), TableName("web", "customers"), "warehouse/customers/ds=2026-03-03"
+    add = site.metastore.add_partitions
+
+    def drop_first(table: TableName, partitions: Sequence[Partition]) -> None:
+        shutil.rmtree(tmp_path / place)
+        add(table, partitions)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site.metastore, "add_partitions", drop_first)
+        result = site.run()
+    assert (result.exit_code, site.ledger("select kind from event")) == (ExitCode.FAILED, [])
+    assert "went with a partition that was dropped" in site.text(result)
+    assert site.run().exit_code == ExitCode.DONE
+    assert site.metastore.partition_names(name) == ("ds=2026-03-03",)
+    assert len(rows_of([str(tmp_path / place)])) == 1
 
 
 @pytest.mark.parametrize(
