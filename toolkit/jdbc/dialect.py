@@ -170,9 +170,12 @@ class Dialect:
         """Return a type without a column's limit of digits or characters, and its own; None: nothing is cut to fit."""
         return None
 
-    def lock_query(self) -> str:
-        """Return the query that waits for the lock of a name, until the transaction ends; empty: there is no lock."""
-        return ""
+    def lock_query(self, table: RelationName) -> tuple[str, tuple[Value, ...]]:  # noqa: ARG002 - the standard has none
+        """Return the query that waits for the lock of a table, by whichever name, and its values; empty: none.
+
+        It is held until the transaction ends.
+        """
+        return "", ()
 
     _create, engine, _hash = "CREATE TABLE", "", ""
 
@@ -237,8 +240,10 @@ class _Postgres(Dialect):
         return column.type, f"{head}({inner}){zone}{rest}{column.type[len(base) :]}"
 
     @override
-    def lock_query(self) -> str:
-        return "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtext(?))) AS locked"
+    def lock_query(self, table: RelationName) -> tuple[str, tuple[Value, ...]]:
+        own = "COALESCE(CAST(CAST(to_regclass(CAST(? AS text)) AS oid) AS text), CAST(? AS text))"
+        query = f"SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtext('feedctl ' || {own}))) AS locked"
+        return query, (self.table(table), str(table))
 
     @override
     def _text(self, text: str) -> str:
@@ -273,8 +278,11 @@ class _MySql(Dialect):
         return f"decimal({column.size + more},{scale + more})", f"decimal({column.size},{scale})"
 
     @override
-    def lock_query(self) -> str:
-        return f"SELECT GET_LOCK(SHA2(?, 224), {_LOCK_SECONDS})"
+    def lock_query(self, table: RelationName) -> tuple[str, tuple[Value, ...]]:
+        # in lower case: whether names differ by case is a setting of the server
+        own = "LOWER(CONCAT('feedctl ', COALESCE(?, DATABASE()), '.', ?))"
+        schema = table.parts[-2] if len(table.parts) > 1 else None
+        return f"SELECT GET_LOCK(SHA2({own}, 224), {_LOCK_SECONDS})", (schema, table.parts[-1])
 
     @override
     def update_statement(

@@ -124,8 +124,8 @@ class Neighbours:
 
     def lock(self, session: Session) -> bool:
         """Wait until no other run merges rows into the table, until the transaction ends; return False if one does."""
-        query = self.dialect.lock_query()
-        return not query or str(session.query(query, f"feedctl {self.table}")[0][0]) == "1"
+        query, values = self.dialect.lock_query(self.table)
+        return not query or str(session.query(query, *values)[0][0]) == "1"
 
     def create_records(self, session: Session) -> None:
         """Create the table of exports unless it exists."""

@@ -239,18 +239,21 @@ def test_a_column_that_the_database_fills_does_not_keep_an_empty_instance_from_i
     assert [str(row[0]) for row in data.rows("SELECT id FROM filled")] == ["2"]
 
 
-def test_merges_into_a_table_take_turns_so_that_a_key_without_an_index_comes_once(
+def test_merges_into_a_table_take_turns_by_whichever_name_so_that_a_key_without_an_index_comes_once(
     data: DataServer, database: Database
 ) -> None:
     data.run("CREATE TABLE plain (id int, day date, note varchar(20))")
     load = staged(database, NEW, table="plain")
+    is_mysql = database.access.type is DatasourceType.MYSQL
+    ((schema,),) = data.rows(f"SELECT {'DATABASE()' if is_mysql else 'current_schema'}")
     beside = Neighbours(dialect=load.dialect, table=load.table.name)
+    by_schema = Neighbours(dialect=load.dialect, table=RelationName((str(schema), "plain")))
     began, merged = threading.Event(), threading.Event()
 
     def other() -> None:
         with database.transaction() as session:
             began.set()
-            assert beside.lock(session)
+            assert by_schema.lock(session)
             load.merge(session)
             merged.set()
 
@@ -263,6 +266,19 @@ def test_merges_into_a_table_take_turns_so_that_a_key_without_an_index_comes_onc
             load.merge(session)
         second.result(60)
     assert [str(row[0]) for row in data.rows("SELECT id FROM plain ORDER BY id")] == ["1", "3"]
+
+
+def test_merges_into_tables_of_one_name_in_two_schemas_do_not_wait_for_each_other(
+    data: DataServer, database: Database
+) -> None:
+    own = dialect(database.access.type)
+    one, other = (Neighbours(dialect=own, table=RelationName((schema, "t"))) for schema in ("one", "other"))
+    if database.access.type is DatasourceType.POSTGRES:
+        data.run("CREATE SCHEMA one; CREATE SCHEMA other; GRANT USAGE ON SCHEMA one, other TO PUBLIC")
+        data.run("CREATE TABLE one.t (id int); CREATE TABLE other.t (id int)")
+    with database.transaction() as session, database.transaction() as second:
+        assert one.lock(session)
+        assert other.lock(second)
 
 
 def test_tables_that_cannot_keep_an_export_whole_are_named(data: DataServer, database: Database) -> None:
