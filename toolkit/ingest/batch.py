@@ -121,9 +121,12 @@ class TransactionBatch:
         if bad and self.rejects is None:
             reasons = tuple(f"record {each.index}: {each.reason}" for each in bad[:_SHOWN])
             raise BadRecords(table=self.committer.table.name, reasons=reasons, count=len(bad))
-        for each in bad:
-            if self.rejects is not None:
-                self.rejects(each, given[each.index])
+        if self.rejects is not None and bad:
+            with ExitStack() as unless_taken:  # the good rows of the call would be lost, and the bad ones told twice
+                unless_taken.callback(self.abort)
+                for each in bad:
+                    self.rejects(each, given[each.index])
+                unless_taken.pop_all()
 
     def _flush_or_abort(self) -> None:
         """Write the rows in memory to data files; after an error the transaction is over, since rows are lost."""

@@ -45,6 +45,16 @@ class BatchUsedUp(InvalidInput):
         super().__init__(f"all {count} transactions of the batch are used; close it and open another")
 
 
+class BadTransactionCount(InvalidInput):
+    """A batch of fewer than one transaction."""
+
+    code = "bad_transaction_count"
+
+    def __init__(self, *, found: int) -> None:
+        self.found = found
+        super().__init__(f"a batch of {found} transactions was asked for; expected 1 or more")
+
+
 class BatchIsOpen(InvalidInput):
     """A second batch on a connection that has an open one."""
 
@@ -90,11 +100,23 @@ class CommitRefused(Failed):
         )
 
 
+class BadFixedValue(InvalidInput):
+    """A fixed value of an endpoint that no partition column of the table can have."""
+
+    code = "bad_fixed_value"
+
+    def __init__(self, *, table: str, column: str, found: object, expected: str) -> None:
+        self.table, self.column, self.found, self.expected = table, column, found, expected
+        super().__init__(
+            f"the endpoint fixes {column} of {table} to {found!r}, expected {expected}; nothing was written"
+        )
+
+
 class PartitionValueDiffers(InvalidInput):
     """A row whose value of a fixed partition column is another one."""
 
     code = "partition_value_differs"
 
-    def __init__(self, *, column: str, expected: str) -> None:
+    def __init__(self, *, column: str, expected: object) -> None:
         self.column, self.expected = column, expected
-        super().__init__(f"a row has another {column} than {expected!r}, which the endpoint fixes; nothing was written")
+        super().__init__(f"a row has another {column} than {expected}, which the endpoint fixes; nothing was written")

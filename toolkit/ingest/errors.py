@@ -31,7 +31,7 @@ class NoSuchIngestTable(InvalidInput):
 
     def __init__(self, *, table: str) -> None:
         self.table = table
-        super().__init__(f"there is no table {table}; create it, or connect with create=True and the columns")
+        super().__init__(f"there is no table {table}; create it, or connect with `create` and its columns")
 
 
 class TableMismatch(InvalidInput):

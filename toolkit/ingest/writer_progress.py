@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from toolkit.errors import Failed
+from toolkit.errors import Failed, InvalidInput
 from toolkit.ingest.port import WRITER_PROPERTY
 
 if TYPE_CHECKING:
@@ -34,17 +34,49 @@ class UnreadableProgress(Failed):
         )
 
 
+class WrongProgress(InvalidInput):
+    """Progress that a table cannot keep.
+
+    Args:
+        name: of the writer.
+        found: what it has.
+        expected: what it has to be.
+    """
+
+    code = "wrong_progress"
+
+    def __init__(self, *, name: str, found: str, expected: str) -> None:
+        self.name, self.found, self.expected = name, found, expected
+        super().__init__(f"the progress of writer {name!r} has {found}, expected {expected}; nothing was committed")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WriterProgress:
     """Progress of a named writer, committed with the data.
 
     Attributes:
         name: of the writer.
-        document: JSON.
+        document: JSON, as it is when the object is made.
+
+    Raises:
+        WrongProgress: there is no name, or the document is no JSON.
     """
 
     name: str
     document: Mapping[str, object] = field(hash=False)
+    _text: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check the name, and write the document as JSON: an error in the committer would end all of its group."""
+        if not self.name:
+            raise WrongProgress(name=self.name, found="no name", expected="the name of a writer")
+        try:
+            text = json.dumps(dict(self.document), allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise WrongProgress(
+                name=self.name, found=f"a document that is no JSON ({error})", expected="JSON"
+            ) from None
+        object.__setattr__(self, "_text", text)
 
     def as_property(self, sequence: int, transaction: int) -> dict[str, str]:
         """Return the property of the table.
@@ -53,8 +85,8 @@ class WriterProgress:
             sequence: of the commit among those of the writer, from 1.
             transaction: id of the transaction.
         """
-        document = {"sequence": sequence, "transaction": transaction, "progress": dict(self.document)}
-        return {WRITER_PROPERTY + self.name: json.dumps(document)}
+        counted = f'{{"sequence": {sequence}, "transaction": {transaction}, "progress": {self._text}}}'
+        return {WRITER_PROPERTY + self.name: counted}
 
 
 def progress_of(state: TableState | None, name: str) -> dict[str, Any]:

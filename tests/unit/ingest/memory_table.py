@@ -38,6 +38,7 @@ class MemoryTable:
 
     name: str = "memory.web.clicks"
     columns: tuple[IngestColumn, ...] = COLUMNS
+    partition_columns: tuple[str, ...] = ()
     before: Callable[[TableCommit], None] = lambda _: None
     after: Callable[[TableCommit], None] = lambda _: None
     commits: list[TableCommit] = field(default_factory=list)
@@ -64,7 +65,7 @@ class MemoryTable:
                 snapshot_id=len(self.commits),
                 schema_id=0,
                 columns=self.columns,
-                partition_columns=(),
+                partition_columns=self.partition_columns,
                 properties=dict(self.properties),
                 snapshots=len(self.commits),
             )
