@@ -112,6 +112,14 @@ class InstanceSequence:
         position = min(self._grid.floor(to_utc(instant)), self._last)
         return self._grid.at(position) if position >= 0 else None
 
+    def has_ended_by(self, instant: datetime) -> bool:
+        """Return whether the grid has an instance at or before the instant that the end has cut off.
+
+        Raises:
+            ElError: the instant is naive.
+        """
+        return self._grid.floor(to_utc(instant)) > self._last
+
     def at_or_after(self, instant: datetime) -> datetime | None:
         """The first instance at or after the instant; None when the sequence has ended by then.
 

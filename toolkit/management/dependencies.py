@@ -17,7 +17,7 @@ from toolkit.ledger.runs.queries import RunFilter, find
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 from toolkit.management.locations import ManagedLocation, chosen_clusters, clusters_having, key_after, locations_of
 from toolkit.planning.moving_ranges import consumers, producers
-from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
+from toolkit.planning.process_io import NoOutputInstance, ProcessSite, depends_on_availability
 
 _MINUTE = timedelta(minutes=1)
 
@@ -138,8 +138,8 @@ def _outputs(site: ProcessSite, instant: datetime) -> Iterator[Dependency]:
         base = _feed_instance(Relation.OUTPUT, each.feed, site.cluster.name, name)
         try:
             made = site.output(name, instant).instance.instant
-        except BeforeFirstInstance as error:
-            yield replace(base, note=f"no instance before {format_instant(error.first)}")
+        except NoOutputInstance as error:
+            yield replace(base, note=f"no instance {error.border}")
         else:
             yield replace(base, instance_key=format_instant(made))
 

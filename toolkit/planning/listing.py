@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from toolkit.el import InstanceSequence, format_instant
+from toolkit.el import InstanceSequence
 from toolkit.entities import Cluster, Environment, Feed, LocationType, Process
 from toolkit.entities.repository import Repository
 from toolkit.errors import InvalidInput
 from toolkit.planning.instance_storage import FeedStorage, partition_name
-from toolkit.planning.process_io import BeforeFirstInstance, ProcessSite, depends_on_availability
+from toolkit.planning.process_io import NoOutputInstance, ProcessSite, depends_on_availability
 
 
 class NoInstances(InvalidInput):
@@ -138,6 +138,6 @@ def process_places(site: ProcessSite, instant: datetime) -> Iterator[InstancePla
 def _made(site: ProcessSite, name: str, instant: datetime) -> str:
     try:
         storage = site.output(name, instant).instance
-    except BeforeFirstInstance as error:
-        return f"no instance of {error.feed} before {format_instant(error.first)}"
+    except NoOutputInstance as error:
+        return f"no instance of {error.feed} {error.border}"
     return storage.paths.get(LocationType.DATA) or partition_name(storage.partition or {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -138,9 +138,10 @@ def producers(feed: Feed, cluster: str, instant: datetime, processes: Iterable[P
     """
     grid = feed.instances_on(cluster)
     grid.index(instant)
+    endless = replace(grid, end=None)  # a run after the feed's end makes nothing, and not its last instance again
     for process in processes:
         if any(each.name == cluster for each in process.clusters):
-            yield from _producer_of_process(feed.name, grid, instant, process, process.instances_on(cluster))
+            yield from _producer_of_process(feed.name, endless, instant, process, process.instances_on(cluster))
 
 
 def _producer_of_process(

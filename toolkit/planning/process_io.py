@@ -11,11 +11,12 @@ from datetime import datetime
 from toolkit.el import (
     Availability,
     ElError,
+    InstanceSequence,
     UnreadyRange,
+    evaluate,
     format_instant,
     is_available,
     parse_expression,
-    resolve,
     resolve_range,
 )
 from toolkit.entities import Cluster, Feed, Input, LocationType, Process
@@ -27,20 +28,30 @@ Availabilities = Mapping[str, Availability]
 """Available instances, by feed name."""
 
 
-class BeforeFirstInstance(ElError):  # noqa: N818 - named for what was found, as its siblings in toolkit.el
-    """An output's expression means a time before the feed's first instance.
+class NoOutputInstance(ElError):  # noqa: N818 - named for what was found, as its siblings in toolkit.el
+    """An output's expression means a time before the first or after the last instance of its feed.
+
+    What comes after the last instance never writes it again: its data would be lost.
 
     Args:
         expression: of the output.
         feed: its name.
         nominal: time of the process instance.
-        first: instance of the feed on the cluster.
+        grid: the instances of the feed on the cluster.
+        is_after: the time is after the last of them.
     """
 
-    def __init__(self, *, expression: str, feed: str, nominal: datetime, first: datetime) -> None:
-        self.expression, self.feed, self.nominal, self.first = expression, feed, nominal, first
-        expected = f"an instance from {format_instant(first)} on at nominal time {format_instant(nominal)}"
-        super().__init__(text=expression, found=f"a time before the first instance of {feed}", expected=expected)
+    def __init__(
+        self, *, expression: str, feed: str, nominal: datetime, grid: InstanceSequence, is_after: bool
+    ) -> None:
+        self.expression, self.feed, self.nominal = expression, feed, nominal
+        where = "after the last" if is_after else "before the first"
+        border = grid[len(grid) - 1] if is_after else grid.start
+        self.border = f"{'after' if is_after else 'before'} {format_instant(border)}"
+        until = "up to" if is_after else "from"
+        expected = f"an instance {until} {format_instant(border)}{'' if is_after else ' on'}"
+        expected += f" at nominal time {format_instant(nominal)}"
+        super().__init__(text=expression, found=f"a time {where} instance of {feed}", expected=expected)
 
 
 class UnusableExpression(ElError):  # noqa: N818 - named for what was found, as its siblings in toolkit.el
@@ -70,7 +81,7 @@ def naming(process: str, side: str, name: str) -> Iterator[None]:
     """
     try:
         yield
-    except (BeforeFirstInstance, UnusableExpression):
+    except (NoOutputInstance, UnusableExpression):
         raise
     except ElError as error:
         raise UnusableExpression(process=process, side=side, name=name, error=error) from error
@@ -153,7 +164,7 @@ class ProcessSite:
 
         Raises:
             ElError: an expression that cannot be resolved.
-            BeforeFirstInstance: an expression means a time before the feed's first instance.
+            NoOutputInstance: an expression means a time before the feed's first instance, or after its last.
             UnknownName: a feed is not on the cluster.
         """
         return tuple(self.output(name, nominal_time) for name in self.process.outputs)
@@ -213,9 +224,12 @@ class ProcessSite:
         feed = self.feeds[each.feed]
         grid = feed.instances_on(self.cluster.name)
         with naming(self.process.name, "output", name):
-            instant = resolve(each.instance, nominal_time, grid, self.process.timezone)
-        if instant is None:
-            raise BeforeFirstInstance(expression=each.instance, feed=each.feed, nominal=nominal_time, first=grid.start)
+            meant = evaluate(each.instance, nominal_time, self.process.timezone)
+        instant, has_ended = grid.at_or_before(meant), grid.has_ended_by(meant)
+        if instant is None or has_ended:
+            raise NoOutputInstance(
+                expression=each.instance, feed=each.feed, nominal=nominal_time, grid=grid, is_after=has_ended
+            )
         storage = self._storage(feed)
         return PlannedOutput(name=name, storage=storage, instance=storage.at(instant))
 

@@ -95,7 +95,7 @@ class JobIo:
 
         Raises:
             ElError: an expression that cannot be resolved.
-            BeforeFirstInstance: an expression means a time before the feed's first instance.
+            NoOutputInstance: an expression means a time before the feed's first instance, or after its last.
             OutputIsValidated: only the validation of the output announces it.
         """
         made = self.site.outputs(parse_instant(self.instance_key))

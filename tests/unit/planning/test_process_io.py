@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.planning.entities import REGISTRY, cluster, path_feed, process, table_feed
+from tests.unit.planning.entities import REGISTRY, cluster, path_feed, process, table_feed, validity
 from toolkit.el import ElError, parse_instant
-from toolkit.entities import Feed, Input, LocationType, Output
+from toolkit.entities import Feed, FeedCluster, Input, LocationType, Output
 from toolkit.entities.quality import Quality
 from toolkit.entities.vocabulary import DataFormat
 from toolkit.planning.process_io import Availabilities, PlannedInput, ProcessSite
@@ -162,3 +162,28 @@ def test_an_output_before_the_feeds_first_instance_is_an_error() -> None:
     site = ProcessSite(process=process(outputs=outputs), cluster=cluster(), feeds={"feed2": young})
     with pytest.raises(ElError, match="expected an instance from 2012-01-01T00:00Z on"):
         site.outputs(NOMINAL)
+
+
+def ended_daily(end: str) -> Feed:
+    feed = path_feed("feed2", "/d/${YEAR}-${MONTH}-${DAY}", "days(1)")
+    return replace(feed, clusters=(FeedCluster(name="primary", validity=validity(end=end)),))
+
+
+@pytest.mark.parametrize("instance", ["today(0,0)", "now(0,0)"])
+def test_a_run_after_the_feeds_end_does_not_write_its_last_instance_again(instance: str) -> None:
+    feeds = {"feed2": ended_daily("2012-03-01T00:00Z")}
+    site = ProcessSite(
+        process=process(outputs={"output1": Output(feed="feed2", instance=instance)}), cluster=cluster(), feeds=feeds
+    )
+    (before,) = site.outputs(parse_instant("2012-02-29T23:40Z"))
+    assert before.instance.paths[LocationType.DATA] == "/d/2012-02-29"
+    with pytest.raises(ElError, match="after the last instance of feed2, expected an instance up to 2012-02-29T00:00Z"):
+        site.outputs(parse_instant("2012-03-01T00:40Z"))
+
+
+def test_the_last_instance_is_written_until_the_next_one_would_begin() -> None:
+    feeds = {"feed2": ended_daily("2012-02-29T12:00Z")}
+    outputs = {"output1": Output(feed="feed2", instance="now(0,0)")}
+    site = ProcessSite(process=process(outputs=outputs), cluster=cluster(), feeds=feeds)
+    (output,) = site.outputs(parse_instant("2012-02-29T23:40Z"))
+    assert output.instance.paths[LocationType.DATA] == "/d/2012-02-29"

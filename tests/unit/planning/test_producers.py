@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from tests.unit.planning.entities import path_feed, process
+from tests.unit.planning.entities import path_feed, process, validity
 from toolkit.el import NotAnInstance, parse_instant
-from toolkit.entities import Output, Process
+from toolkit.entities import FeedCluster, Output, Process
 from toolkit.planning.moving_ranges import Producer, producers
 
 HOURLY = path_feed("feed1", "/d/${YEAR}-${MONTH}-${DAY}-${HOUR}")
@@ -45,3 +47,9 @@ def test_processes_that_make_other_feeds_are_passed_over() -> None:
 def test_a_time_that_is_no_instance_is_an_error() -> None:
     with pytest.raises(NotAnInstance):
         found("2012-03-01T01:30Z")
+
+
+def test_runs_after_the_feeds_end_are_no_producers_of_its_last_instance() -> None:
+    ended = replace(DAILY, clusters=(FeedCluster(name="primary", validity=validity(end="2012-03-02T00:00Z")),))
+    (producer,) = producers(ended, "primary", parse_instant("2012-03-01T00:00Z"), [maker("now(0,0)")])
+    assert producer.instances == (parse_instant("2012-03-01T00:40Z"), parse_instant("2012-03-01T23:40Z"))

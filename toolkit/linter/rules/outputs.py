@@ -116,7 +116,7 @@ def _last(output: ProcessOutput) -> Iterator[Hit]:
     end = output.feed.cluster(output.cluster).validity.end
     last = output.runs.at_or_before(output.process.cluster(output.cluster).validity.end)
     instant, first = None if last is None else output.instant(last), output.instant(output.runs.start)
-    if first is not None and first >= end:  # what runs make never goes back in time, so all of them are after it
+    if first is not None and output.grid.has_ended_by(first):  # what runs make never goes back, so all are after it
         yield _outside_hit(
             output,
             f"every run would make an instance after the last of {output.feed.name}, which ends at "
@@ -125,11 +125,11 @@ def _last(output: ProcessOutput) -> Iterator[Hit]:
             "let the feed end later, or begin the process earlier",
             Severity.ERROR,
         )
-    elif last is not None and instant is not None and instant >= end:
+    elif last is not None and instant is not None and output.grid.has_ended_by(instant):
         yield _outside_hit(
             output,
             f"the last run, {format_instant(last)}, would make {format_instant(instant)} of {output.feed.name}, "
-            f"which ends at {format_instant(end)} on {output.cluster}: it writes the last instance again",
+            f"which ends at {format_instant(end)} on {output.cluster}: it is refused",
             "end the process earlier, or the feed later",
             Severity.WARNING,
         )
@@ -191,7 +191,7 @@ def written_twice(output: ProcessOutput) -> tuple[datetime, datetime, datetime] 
 
 def _instance(output: ProcessOutput, run: datetime) -> datetime | None:
     instant = output.instant(run)
-    if instant is None or instant >= output.feed.cluster(output.cluster).validity.end:
+    if instant is None or output.grid.has_ended_by(instant):
         return None
     return output.grid.at_or_before(instant)
 
