@@ -36,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name, _value in quick_spark().items():
     os.environ.setdefault(_name, _value)
 
-_LONG_FIRST = ("docs", "e2e", "integration", "golden", "contract")
+_LONG_FIRST = ("docs", "e2e", "loss", "soak", "integration", "golden", "contract")
 """Directories of tests by how long a file of theirs takes; all others come after them."""
 
 FIND_JAVA = Path(__file__).resolve().parents[1] / ".ci" / "java-home"
@@ -55,9 +55,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take long: with short ones last, no worker waits long for the other's end."""
-    here = Path(__file__).parent
-    ranks = {here / name: rank for rank, name in enumerate(_LONG_FIRST)}
-    items.sort(key=lambda item: next((ranks[each] for each in item.path.parents if each in ranks), len(ranks)))
+    ranks = {name: rank for rank, name in enumerate(_LONG_FIRST)}
+    items.sort(key=lambda item: ranks.get(item.nodeid.split("/", 2)[1], len(ranks)))
 
 
 @pytest.fixture(scope="session")

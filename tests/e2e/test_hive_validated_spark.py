@@ -38,9 +38,9 @@ expectations:
 
 
 @pytest.fixture
-def copies(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
+def copies(metastore: HiveMetastoreServer, other_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
     """Two metastores; all tables are judged, those of text by one more that does not hold."""
-    sites = two_sites(metastore, restartable_metastore, tmp_path)
+    sites = two_sites(metastore, other_metastore, tmp_path)
     found = TableCopies(
         directory=tmp_path,
         source=sites.source,

@@ -28,9 +28,9 @@ RANGE = ("--start", "2026-03-01T00:00Z", "--end", "2026-03-03T00:00Z")
 
 
 @pytest.fixture
-def copies(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
+def copies(metastore: HiveMetastoreServer, other_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
     """Two metastores with a warehouse on this disk each."""
-    return two_sites(metastore, restartable_metastore, tmp_path)
+    return two_sites(metastore, other_metastore, tmp_path)
 
 
 def test_an_instance_is_exported_and_imported_once(copies: TableCopies, tmp_path: Path) -> None:
@@ -205,8 +205,9 @@ def test_bytes_that_are_not_those_of_the_manifest_are_never_seen(copies: TableCo
 
 @pytest.mark.extended
 def test_a_missing_database_and_a_metastore_that_is_down_are_said(
-    copies: TableCopies, restartable_metastore: HiveMetastoreServer
+    metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path
 ) -> None:
+    copies = two_sites(metastore, restartable_metastore, tmp_path)
     filled(copies.source)
     code, result = copies.renamed("nowhere").replicated()
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "no_such_database")

@@ -61,14 +61,14 @@ def _statements(database: str, outside: str) -> list[str]:
 @pytest.fixture
 def copies(
     metastore: HiveMetastoreServer,
-    restartable_metastore: HiveMetastoreServer,
+    other_metastore: HiveMetastoreServer,
     hdfs: HdfsCluster,
-    restartable_hdfs: HdfsCluster,
+    other_hdfs: HdfsCluster,
     tmp_path: Path,
 ) -> TableCopies:
     """Two metastores, each with an HDFS of its own."""
     sides = []
-    for server, cluster in ((metastore, hdfs), (restartable_metastore, restartable_hdfs)):
+    for server, cluster in ((metastore, hdfs), (other_metastore, other_hdfs)):
         path, database = f"/tables/{uuid4().hex}", f"test_{uuid4().hex[:12]}"
         hdfs_native.Client(cluster.uri).mkdirs(path, permission=0o777, create_parent=True)
         create_database(server.spec, database, f"{cluster.uri}{path}")

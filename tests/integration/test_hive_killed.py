@@ -144,10 +144,10 @@ def _copied(root: Path) -> set[str]:
 @pytest.mark.timeout(900)
 def test_a_killed_replication_is_finished_by_the_next_and_no_reader_sees_half_a_partition(
     metastore: HiveMetastoreServer,
-    restartable_metastore: HiveMetastoreServer,
+    other_metastore: HiveMetastoreServer,
     tmp_path: Path,
 ) -> None:
-    assert killed_rounds(scene(metastore, restartable_metastore, tmp_path), 1)
+    assert killed_rounds(scene(metastore, other_metastore, tmp_path), 1)
 
 
 def killed_rounds(copies: TableCopies, rounds: int) -> int:

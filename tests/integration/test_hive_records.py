@@ -19,9 +19,9 @@ pytestmark = pytest.mark.extended
 
 
 @pytest.fixture
-def copies(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
+def copies(metastore: HiveMetastoreServer, other_metastore: HiveMetastoreServer, tmp_path: Path) -> TableCopies:
     """Two metastores with a warehouse on this disk each, and a table on the first."""
-    made = two_sites(metastore, restartable_metastore, tmp_path)
+    made = two_sites(metastore, other_metastore, tmp_path)
     filled(made.source)
     return made
 

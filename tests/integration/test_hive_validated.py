@@ -22,12 +22,12 @@ BLOCKED = [("add", f"ds=2026-03-02/region={region}", "failed", "quality_failed")
 @pytest.fixture
 def copies(
     metastore: HiveMetastoreServer,
-    restartable_metastore: HiveMetastoreServer,
+    other_metastore: HiveMetastoreServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> TableCopies:
     """Two days of data, of which one partition of the second is bad."""
-    found = validated_sites(metastore, restartable_metastore, tmp_path)
+    found = validated_sites(metastore, other_metastore, tmp_path)
     found.source.end.fill(BAD)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}")
     return found

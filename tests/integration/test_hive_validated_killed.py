@@ -21,7 +21,7 @@ _REGIONS = tuple(f"r{number:02}" for number in range(10))
 )
 def test_killed_anywhere_nothing_is_registered_without_a_verdict_on_it(
     metastore: HiveMetastoreServer,
-    restartable_metastore: HiveMetastoreServer,
+    other_metastore: HiveMetastoreServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     rounds: int,
@@ -29,7 +29,7 @@ def test_killed_anywhere_nothing_is_registered_without_a_verdict_on_it(
     monkeypatch.setenv("PATH", f"{tmp_path}/bin{os.pathsep}{os.environ['PATH']}")
     seed = int(os.environ.get("FEEDCTL_SEED") or secrets.randbelow(10**9))
     print(f"FEEDCTL_SEED={seed}")  # noqa: T201 - how to repeat it
-    copies = validated_sites(metastore, restartable_metastore, tmp_path, _REGIONS)
+    copies = validated_sites(metastore, other_metastore, tmp_path, _REGIONS)
     killed = KilledWhileStaged(copies=copies, chance=random.Random(seed))  # noqa: S311 - no secret
     for number in range(rounds):
         killed.round(number)

@@ -83,13 +83,11 @@ def test_trees_are_equal_after_random_changes_and_stopped_runs(hdfs: HdfsCluster
 
 @pytest.mark.extended
 @pytest.mark.timeout(300)
-def test_trees_on_two_clusters_are_equal_after_random_changes(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster) -> None:
-    _rounds(hdfs, restartable_hdfs, 4)
+def test_trees_on_two_clusters_are_equal_after_random_changes(hdfs: HdfsCluster, other_hdfs: HdfsCluster) -> None:
+    _rounds(hdfs, other_hdfs, 4)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_trees_on_two_clusters_are_equal_after_many_random_changes(
-    hdfs: HdfsCluster, restartable_hdfs: HdfsCluster
-) -> None:
-    _rounds(hdfs, restartable_hdfs, 200)
+def test_trees_on_two_clusters_are_equal_after_many_random_changes(hdfs: HdfsCluster, other_hdfs: HdfsCluster) -> None:
+    _rounds(hdfs, other_hdfs, 200)

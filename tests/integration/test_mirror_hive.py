@@ -27,9 +27,9 @@ _REGIONS = ("us", "d/e")
 
 
 @pytest.fixture
-def copy(metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path) -> DatabaseMirror:
+def copy(metastore: HiveMetastoreServer, other_metastore: HiveMetastoreServer, tmp_path: Path) -> DatabaseMirror:
     """A database with a table of four partitions and one without partitions."""
-    made = two_databases(metastore, restartable_metastore, tmp_path)
+    made = two_databases(metastore, other_metastore, tmp_path)
     _fill(made)
     return made
 
@@ -132,9 +132,9 @@ _FORMATS = {"t_orc": "ORC", "t_parquet": "PARQUET", "t_text": "TEXTFILE", "t_avr
 @pytest.mark.extended
 @pytest.mark.timeout(900)
 def test_spark_finds_the_same_rows_on_both_sides(
-    metastore: HiveMetastoreServer, restartable_metastore: HiveMetastoreServer, tmp_path: Path
+    metastore: HiveMetastoreServer, other_metastore: HiveMetastoreServer, tmp_path: Path
 ) -> None:
-    copy = two_databases(metastore, restartable_metastore, tmp_path)
+    copy = two_databases(metastore, other_metastore, tmp_path)
     database = copy.source.database
     statements = [f"USE {database}"]
     for table, kind in _FORMATS.items():

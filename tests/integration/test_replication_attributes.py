@@ -80,9 +80,9 @@ def test_an_object_store_that_has_no_permissions_says_so(s3: S3Store, s3_bucket:
 @pytest.mark.slow
 @pytest.mark.extended
 def test_access_control_lists_are_kept_from_one_hdfs_to_another(
-    hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path
+    hdfs: HdfsCluster, other_hdfs: HdfsCluster, tmp_path: Path
 ) -> None:
-    copying = asking(tmp_path, on_hdfs(hdfs), on_hdfs(restartable_hdfs), "preserveAcl", "preservePermission")
+    copying = asking(tmp_path, on_hdfs(hdfs), on_hdfs(other_hdfs), "preserveAcl", "preservePermission")
     source, target = copying.sources["primary"], copying.target
     acls = {f"{INSTANCE}/part-0": ACL, f"{INSTANCE}/deep": DIRECTORY_ACL, f"{INSTANCE}/_SUCCESS": ()}
     for name, entries in acls.items():

@@ -63,13 +63,13 @@ def check(directory: Path, source: End, target: End) -> None:
     assert (code, [each["counts"]["different"] for each in verified["instances"]]) == (4, [0, 1, 0])
 
 
-def test_hdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path) -> None:
-    check(tmp_path, on_hdfs(hdfs), on_hdfs(restartable_hdfs))
+def test_hdfs_to_another_hdfs(hdfs: HdfsCluster, other_hdfs: HdfsCluster, tmp_path: Path) -> None:
+    check(tmp_path, on_hdfs(hdfs), on_hdfs(other_hdfs))
 
 
 @pytest.mark.extended
-def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path) -> None:
-    check(tmp_path, on_hdfs(hdfs, readonly=True), on_hdfs(restartable_hdfs))
+def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, other_hdfs: HdfsCluster, tmp_path: Path) -> None:
+    check(tmp_path, on_hdfs(hdfs, readonly=True), on_hdfs(other_hdfs))
 
 
 @pytest.mark.extended

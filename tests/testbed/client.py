@@ -72,8 +72,22 @@ class Testbed:
     @contextmanager
     def alone(self, server: str) -> Iterator[None]:
         """Use a server with no other process of the same controller beside it."""
-        with (self.controller.directory / f"{server}.lock").open("w") as held:
-            fcntl.flock(held, fcntl.LOCK_EX)
+        # Whoever waits to be alone keeps the door shut, so that those who share do not pass it for ever.
+        with self._locked(f"{server}.door", fcntl.LOCK_EX), self._locked(server, fcntl.LOCK_EX):
+            yield
+
+    @contextmanager
+    def shared(self, server: str) -> Iterator[None]:
+        """Use a server beside others who share it, and never beside one who uses it alone."""
+        with contextlib.ExitStack() as held:
+            with self._locked(f"{server}.door", fcntl.LOCK_EX):
+                held.enter_context(self._locked(server, fcntl.LOCK_SH))
+            yield
+
+    @contextmanager
+    def _locked(self, name: str, how: int) -> Iterator[None]:
+        with (self.controller.directory / f"{name}.lock").open("w") as held:
+            fcntl.flock(held, how)
             yield
 
     def end(self) -> None:

@@ -91,6 +91,15 @@ def restartable_hdfs(testbed: Testbed) -> Iterator[HdfsCluster]:
             cluster.repair()
 
 
+@pytest.fixture
+def other_hdfs(testbed: Testbed) -> Iterator[HdfsCluster]:
+    """Another HDFS that many tests share: that of `restartable_hdfs`, while no test stops it."""
+    with needing_programs():
+        cluster = HdfsCluster.of(testbed, "restartable_hdfs")
+    with testbed.shared("restartable_hdfs"):
+        yield cluster
+
+
 @pytest.fixture(scope="session")
 def metastore(testbed: Testbed) -> HiveMetastoreServer:
     """A Hive metastore that all tests share; nobody stops it. Databases are a test's own."""
@@ -129,6 +138,15 @@ def restartable_metastore(testbed: Testbed) -> Iterator[HiveMetastoreServer]:
             yield server
         finally:
             server.repair()
+
+
+@pytest.fixture
+def other_metastore(testbed: Testbed) -> Iterator[HiveMetastoreServer]:
+    """Another metastore that many tests share: that of `restartable_metastore`, while no test stops it."""
+    with needing_programs():
+        server = HiveMetastoreServer.of(testbed, "restartable_metastore")
+    with testbed.shared("restartable_metastore"):
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -92,8 +92,8 @@ def test_local_to_hdfs_and_back(hdfs: HdfsCluster, tmp_path: Path) -> None:
     check(on_hdfs(hdfs), local(tmp_path), LocalExecutorPool())
 
 
-def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, restartable_hdfs: HdfsCluster) -> None:
-    check(on_hdfs(hdfs, hdfs.webhdfs), on_hdfs(restartable_hdfs), LocalExecutorPool())
+def test_webhdfs_to_another_hdfs(hdfs: HdfsCluster, other_hdfs: HdfsCluster) -> None:
+    check(on_hdfs(hdfs, hdfs.webhdfs), on_hdfs(other_hdfs), LocalExecutorPool())
 
 
 def test_hdfs_to_s3_and_back(hdfs: HdfsCluster, s3: S3Store, s3_bucket: str) -> None:
@@ -133,7 +133,7 @@ def test_a_large_file_is_joined_of_ranges_and_keeps_its_digest(
 @pytest.mark.extended
 @pytest.mark.timeout(600)
 def test_two_worker_processes_copy_between_two_clusters(
-    hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, spark_cluster: SparkStandalone, java_home: Path
+    hdfs: HdfsCluster, other_hdfs: HdfsCluster, spark_cluster: SparkStandalone, java_home: Path
 ) -> None:
     with spark(java_home, standalone(spark_cluster)) as machines:
-        check(on_hdfs(hdfs), on_hdfs(restartable_hdfs), machines)
+        check(on_hdfs(hdfs), on_hdfs(other_hdfs), machines)
