@@ -254,11 +254,11 @@ def test_a_split_column_without_a_value_in_half_the_rows_splits_all_of_them(tmp_
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_a_table_of_no_or_one_row_is_split(tmp_path: Path, data: DataServer, count: int) -> None:
-    data.run("CREATE TABLE customers (id int PRIMARY KEY, note text)")
+def test_a_table_of_no_or_one_row_is_split(tmp_path: Path, postgres_data: PostgresData, count: int) -> None:
+    postgres_data.run("CREATE TABLE customers (id int PRIMARY KEY, note text)")
     if count:
-        data.run("INSERT INTO customers VALUES (7, 'x')")
-    site = site_of(tmp_path, data, more="      split_by: id\n      num_mappers: 4\n      allow_empty: true")
+        postgres_data.run("INSERT INTO customers VALUES (7, 'x')")
+    site = site_of(tmp_path, postgres_data, more="      split_by: id\n      num_mappers: 4\n      allow_empty: true")
     result = site.run(inconsistent=True)
     assert result.exit_code == ExitCode.DONE, site.text(result)
     assert rows(site) == [{"id": 7, "note": "x"}] * count

@@ -89,12 +89,11 @@ def test_a_value_that_the_column_cannot_keep_fails_and_the_table_stays(repo: Exp
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("target", ["driver", "java", "database"])
+@pytest.mark.parametrize("target", ["driver", "java"])
 def test_a_killed_export_leaves_nothing_half_and_the_next_one_finishes(
     jdbc_gateway: JdbcGateway, postgres_data: PostgresData, tmp_path: Path, target: str
 ) -> None:
     repo = make_export_repo(tmp_path, postgres_data, database_of(postgres_data, jdbc_gateway))
     repo.write(ALLOWINSERT, ", num_mappers: 2")
     filled(repo)
-    has_failed = kill_and_finish(repo, postgres_data, target)
-    assert has_failed or target == "database"  # no connection may have been open, or needed
+    assert kill_and_finish(repo, postgres_data, target)

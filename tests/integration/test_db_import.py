@@ -190,9 +190,8 @@ def test_faults_are_said_and_leave_nothing(tmp_path: Path, postgres_data: Postgr
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("target", ["driver", "java", "database"])
+@pytest.mark.parametrize("target", ["driver", "java"])
 def test_a_killed_import_leaves_nothing_half(tmp_path: Path, postgres_data: PostgresData, target: str) -> None:
     filled(postgres_data)
     site = site_of(tmp_path, postgres_data, more="      split_by: id\n      num_mappers: 2")
-    has_failed = kill_and_finish(site, postgres_data, target)
-    assert has_failed or target == "database"  # no connection may have been open, or needed
+    assert kill_and_finish(site, postgres_data, target)

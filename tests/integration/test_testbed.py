@@ -98,13 +98,6 @@ def test_tasks_on_spark_run_in_other_processes_on_both_workers(spark_cluster: Sp
     assert driver not in executors
 
 
-@pytest.mark.soak
-def test_standalone_takes_python_drivers_in_client_mode_only(spark_cluster: SparkStandalone, tmp_path: Path) -> None:
-    answer = submit(spark_cluster, tmp_path, "--master", spark_cluster.rest_url, "--deploy-mode", "cluster")
-    assert answer.returncode == 1
-    assert "not supported for python applications on standalone clusters" in answer.stderr
-
-
 def submit(cluster: SparkStandalone, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the job that prints the driver's process and the parents of the Python workers."""
     script = directory / "job.py"

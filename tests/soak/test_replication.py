@@ -1,4 +1,7 @@
-"""Replications that lose a process: one round with all tests, fifty in the soak."""
+"""Replications that lose a process: a DataNode once with all tests; fifty rounds of each process in the soak.
+
+`tests/e2e/test_replication_spark.py` has the kills of JVM and driver that `make test-extended` runs.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def _loop(rounds: int, directory: Path, scene: Scene, victims: tuple[Victim, ...
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("victims", [_DRIVER, _DATANODE])
+@pytest.mark.parametrize("victims", [_DATANODE])
 def test_a_replication_that_loses_a_process_shows_nothing_half_and_a_rerun_completes(
     hdfs: HdfsCluster, restartable_hdfs: HdfsCluster, tmp_path: Path, java_home: Path, victims: tuple[Victim, ...]
 ) -> None:

@@ -19,7 +19,7 @@ from tests.soak.retention_rounds import Covered, Round
 from tests.soak.s3_place import S3Place
 from tests.testbed.s3 import S3Store
 
-_ROUNDS, _HDFS_ROUNDS, _S3_ROUNDS = 10, 5, 2
+_ROUNDS, _HDFS_ROUNDS, _S3_ROUNDS = 10, 2, 1
 _SOAK_ROUNDS, _HDFS_SOAK_ROUNDS, _S3_SOAK_ROUNDS = 2000, 300, 150
 
 
@@ -152,7 +152,7 @@ def test_quarantine_restore_and_purge_agree_with_a_slow_oracle(tmp_path: Path, r
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(3, marks=pytest.mark.extended), pytest.param(100, marks=pytest.mark.soak)]
+    "rounds", [pytest.param(1, marks=pytest.mark.extended), pytest.param(100, marks=pytest.mark.soak)]
 )
 def test_quarantine_on_hdfs_agrees_with_a_slow_oracle(hdfs_dir: str, rounds: int) -> None:
     assert _quarantined(rounds, partial(_hdfs_place, hdfs_dir, hdfs_native.Client(hdfs_dir))).rounds == rounds
@@ -160,7 +160,7 @@ def test_quarantine_on_hdfs_agrees_with_a_slow_oracle(hdfs_dir: str, rounds: int
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "rounds", [pytest.param(2, marks=pytest.mark.extended), pytest.param(50, marks=pytest.mark.soak)]
+    "rounds", [pytest.param(1, marks=pytest.mark.extended), pytest.param(50, marks=pytest.mark.soak)]
 )
 def test_quarantine_on_s3_agrees_with_a_slow_oracle(s3: S3Store, rounds: int) -> None:
     assert _quarantined(rounds, partial(_s3_place, s3)).rounds == rounds

@@ -26,15 +26,31 @@ pytestmark = pytest.mark.extended
 _KILLS = 4
 """`tests/soak` has a hundred."""
 WORDS = [[b"000"], [b"001"], [b"002"]]
+_SERVERS = ("postgresql", "hive")
+ON_SERVERS = pytest.mark.parametrize("databases", [_SERVERS], ids="-".join, indirect=True)
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(["tests.contract.ingest_table.iceberg_ingest"])
 
 
-@pytest.fixture(params=["sqlite", "hive"])
-def place(request: pytest.FixtureRequest, ledger: Ledger, tmp_path: Path) -> Place:
+@pytest.fixture(params=[("sqlite", "sqlite"), _SERVERS], ids="-".join)
+def databases(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Return those of ledger and catalog: neither knows the other, so each is in one pair."""
+    pair: tuple[str, str] = request.param
+    return pair
+
+
+@pytest.fixture
+def ledger_url(request: pytest.FixtureRequest, databases: tuple[str, str]) -> sa.URL:
+    """Return the ledger of the test's own."""
+    url: sa.URL = request.getfixturevalue("sqlite_ledger_url" if databases[0] == "sqlite" else "postgres_ledger_url")
+    return url
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, ledger: Ledger, databases: tuple[str, str], tmp_path: Path) -> Place:
     """Return where a table and its ledger are."""
     url = ledger.engine.url.render_as_string(hide_password=False)
-    metastore = request.getfixturevalue("hive_place").uri if request.param == "hive" else ""
+    metastore = request.getfixturevalue("hive_place").uri if databases[1] == "hive" else ""
     return Place(root=tmp_path, ledger=url, metastore=metastore)
 
 
@@ -106,10 +122,8 @@ def test_a_killed_ingest_is_finished_by_the_next(ledger: Ledger, place: Place, p
     assert states(ledger)[State.INTENDED] == 0
 
 
-@pytest.mark.parametrize("place", ["hive"], indirect=True)
+@ON_SERVERS
 def test_after_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger, place: Place) -> None:
-    if ledger.engine.dialect.name == "sqlite":
-        pytest.skip("one ledger is enough")
     seed = secrets.randbelow(10**9)
     print(f"seed {seed}")  # noqa: T201 - how to repeat it
     chance = random.Random(seed)  # noqa: S311 - moments, not secrets
@@ -129,6 +143,7 @@ def test_after_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger, pl
     assert Counter(place.words()) == {f"{one}-{each}": 2 for one in range(finished + 1) for each in range(9)}
 
 
+@ON_SERVERS  # a process that is stopped while any of its threads writes holds SQLite's lock
 @pytest.mark.parametrize(
     ("point", "visible"),
     [("after intention", ["other"]), ("after commit", ["other", "stalled"])],
@@ -136,8 +151,6 @@ def test_after_kills_of_writers_a_metastore_has_each_row_once(ledger: Ledger, pl
 def test_a_stopped_writer_that_goes_on_after_its_slot_was_taken_changes_nothing(
     ledger: Ledger, place: Place, point: str, visible: list[str]
 ) -> None:
-    if ledger.engine.dialect.name == "sqlite":
-        pytest.skip("a process that is stopped while any of its threads writes holds SQLite's lock")
     with place.connect(ledger) as connection, connection.transaction_batch(1, WordWriter()) as batch:
         stop = Signal(number=signal.SIGSTOP, point=point)
         child = started(place, Work(name="w", transactions=[[b"stalled"]], signal=stop))

@@ -120,16 +120,18 @@ def test_nothing_that_means_something_to_a_shell_is_offered(
     assert words == [*others[:2], "k=fine", *others[2:], "team=ads", "team=web"]
 
 
-@pytest.mark.extended
 @pytest.mark.parametrize("broken", ["kind: [", "", None])
-def test_without_a_usable_repo_nothing_is_offered_and_nothing_is_said(own_repo: Path, broken: str | None) -> None:
+def test_without_a_usable_repo_nothing_is_offered_and_nothing_is_said(
+    requested: TableRequest, own_repo: Path, monkeypatch: pytest.MonkeyPatch, broken: str | None
+) -> None:
+    monkeypatch.setenv("FEEDCTL_REPO", str(own_repo))
     if broken is None:
         shutil.rmtree(own_repo)
         own_repo.mkdir()
     else:
         (own_repo / "clusters" / "primary.yaml").write_text(broken)
-    assert tab(own_repo, "entity", "list", "--cluster", "") == []
-    assert tab(own_repo, "entity", "list", "--env", "nowhere", "--tag", "") == []
+    assert requested.words("feedctl entity list --cluster ") == []
+    assert requested.words("feedctl entity list --env nowhere --tag ") == []
 
 
 def test_a_git_configuration_that_names_a_program_starts_none(own_repo: Path, tmp_path: Path) -> None:
