@@ -130,7 +130,7 @@ def test_without_a_usable_repo_nothing_is_offered_and_nothing_is_said(
         own_repo.mkdir()
     else:
         (own_repo / "clusters" / "primary.yaml").write_text(broken)
-    assert requested.words("feedctl entity list --cluster ") == []
+    assert requested.words("feedctl entity status clicks --cluster ") == []
     assert requested.words("feedctl entity list --env nowhere --tag ") == []
 
 
