@@ -9,6 +9,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from toolkit.foreign_json import BadJson, parse_json
 from toolkit.ledger.database import Transaction
 from toolkit.ledger.runs.rows import RUN_KEY, RunKey
 from toolkit.ledger.statements import given
@@ -26,6 +27,7 @@ class Cause:
         recorded_at: when it was recorded.
         run_id: the run that emitted it; None: it came from outside.
         chain: number of triggered runs that led to it.
+        extra: JSON of its emitter; None: it says nothing more.
     """
 
     sequence: int
@@ -34,6 +36,7 @@ class Cause:
     recorded_at: datetime
     run_id: int | None
     chain: int
+    extra: str | None = None
 
 
 _CAUSES = (
@@ -45,6 +48,7 @@ _CAUSES = (
         event.c.recorded_at,
         event.c.run_id,
         event.c.chain,
+        event.c.extra,
     )
     .join_from(run, trigger_cause, trigger_cause.c.run_id == run.c.run_id)
     .join(event, event.c.sequence == trigger_cause.c.sequence)
@@ -66,30 +70,48 @@ def causes_of_instance(tx: Transaction, key: RunKey) -> list[Cause]:
 
 
 MOST_NAMED = 250
-"""So many events are named to a workflow: an argument of a program may have 128 KiB."""
+MOST_BYTES = 100_000
+"""So many events, of so many bytes, are named to a workflow: an argument of a program may have 128 KiB."""
+MOST_EXTRA = 8_000
+"""Longest `extra` of an event that a workflow is told, in bytes of JSON."""
 
 
 def event_properties(causes: Sequence[Cause]) -> dict[str, str]:
     """Return the properties of a workflow about the events that caused its run.
 
-    `triggering_events` is JSON with URI, key, time and run of each event, of the newest `MOST_NAMED` of them;
-    `triggering_event_count` is the number of all.
+    `triggering_events` is JSON with URI, key, time, run and extra of each event, of the newest that `MOST_NAMED` and
+    `MOST_BYTES` allow; `triggering_event_count` is the number of all.
     """
+    named: list[str] = []
+    size = 2
+    for each in reversed(causes[-MOST_NAMED:]):
+        text = json.dumps(_document(each))
+        size += len(text) + 2
+        if size > MOST_BYTES:
+            break
+        named.append(text)
     return {
-        "triggering_events": _events_text(causes[-MOST_NAMED:]),
+        "triggering_events": f"[{', '.join(reversed(named))}]",
         "triggering_event_count": str(len(causes)),
     }
 
 
-def _events_text(causes: Sequence[Cause]) -> str:
-    return json.dumps(
-        [
-            {
-                "uri": each.dataset,
-                "key": each.instance_key or None,
-                "time": each.recorded_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-                "run": each.run_id,
-            }
-            for each in causes
-        ]
-    )
+def _document(cause: Cause) -> dict[str, object]:
+    return {
+        "uri": cause.dataset,
+        "key": cause.instance_key or None,
+        "time": cause.recorded_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "run": cause.run_id,
+        "extra": _extra(cause.extra),
+    }
+
+
+def _extra(text: str | None) -> object:
+    """Return what the emitter says besides; None: nothing, or more than `MOST_EXTRA`."""
+    if text is None:
+        return None
+    try:
+        extra = parse_json(text.encode())
+    except BadJson:
+        return None
+    return extra if len(json.dumps(extra)) <= MOST_EXTRA else None

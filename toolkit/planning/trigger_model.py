@@ -22,6 +22,8 @@ class Ignored(StrEnum):
     """It names no instance, and the trigger holds for each instance."""
     NO_INSTANCE = "no_instance"
     """No instance of the process reads it."""
+    NOT_VALID = "not_valid"
+    """The process is not valid at its time, and the trigger holds for the process as a whole."""
     RETRACTED = "retracted"
     """The same data was retracted or evicted after it."""
     PAUSED = "paused"
@@ -95,6 +97,7 @@ class TriggerRule:
     """A process's trigger, compiled; the fields are those of `toolkit.entities.trigger.Trigger`.
 
     Attributes:
+        is_valid_at: whether the process is valid at the time of an update; asked with `by: any_update`.
         may_run: whether the time of a process instance has come (`schedule: and`); always true otherwise.
         follows: whether the second key is the instance directly after the first (`coalesce: range`).
         expires: age after which updates of a dataset no longer count, by its URI; others follow `valid_for` alone.
@@ -108,6 +111,7 @@ class TriggerRule:
     valid_for: timedelta | None = None
     may_run: Callable[[str], bool]
     follows: Callable[[str, str], bool]
+    is_valid_at: Callable[[datetime], bool]
     on_pause: OnPause = OnPause.KEEP
     expires: Mapping[str, timedelta] = field(default_factory=dict)
 

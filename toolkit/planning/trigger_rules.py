@@ -69,6 +69,7 @@ class TriggerRules:
             return self._entry(entry, watched[-1], site)
 
         runs = process.instances_on(site.cluster.name)
+        validity = process.cluster(site.cluster.name).validity
         return TriggerRule(
             condition=_compiled(condition, compile_entry),
             by=trigger.by or _default_by(condition.entries()),
@@ -78,6 +79,7 @@ class TriggerRules:
             valid_for=self._age(trigger.valid_for, process.timezone),
             expires=self._expires(watched),
             on_pause=trigger.on_pause,
+            is_valid_at=lambda instant: validity.start <= instant < validity.end,
             may_run=self._may_run(process),
             follows=lambda before, after: _follows(runs, before, after),
         )

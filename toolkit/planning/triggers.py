@@ -151,6 +151,8 @@ class _Intake:
             return Ignored.OTHER_KIND
         if self._rule.by is GroupBy.KEY and not update.instance_key:
             return Ignored.WITHOUT_KEY
+        if self._rule.by is GroupBy.ANY_UPDATE and not self._rule.is_valid_at(update.recorded_at):
+            return Ignored.NOT_VALID
         if self._is_expired(update):
             return Ignored.EXPIRED
         return None if any(keys for _, keys in self._readers_of(update)) else Ignored.NO_INSTANCE

@@ -21,6 +21,7 @@ _REASONS = {
     Ignored.BEFORE_START: "before the trigger began to read (`start_from: now`)",
     Ignored.WITHOUT_KEY: "without key: it names no instance",
     Ignored.NO_INSTANCE: "no instance of the process reads it",
+    Ignored.NOT_VALID: "the process is not valid at its time",
     Ignored.RETRACTED: "retracted or evicted since",
     Ignored.PAUSED: "paused: the process was suspended (`on_pause: drop`)",
     Ignored.COALESCED: "coalesced: a newer run stands for it",

@@ -69,6 +69,7 @@ def consumer(
         on=frozenset({UpdateKind.AVAILABLE, UpdateKind.UPDATED}),
         coalesce=coalesce,
         order=Order.FIFO,
+        is_valid_at=lambda _: True,
         may_run=may_run or (lambda _: True),
         follows=lambda before, after: DAYS.index(after) == DAYS.index(before) + 1,
         on_pause=on_pause,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
@@ -25,12 +26,14 @@ from tests.contract.triggers.rules import (
 )
 from tests.databases.contents import contents
 from toolkit.entities.trigger_vocabulary import Coalesce, GroupBy, OnPause, StartFrom
-from toolkit.ledger import trigger_causes, triggers
+from toolkit.ledger import events, trigger_causes, triggers
 from toolkit.ledger.database import Ledger
+from toolkit.ledger.events import NewEvent
 from toolkit.ledger.runs import attempts, status
 from toolkit.ledger.runs.instances import open_attempts
 from toolkit.ledger.state import start_check
 from toolkit.ledger.state.start_check import SafeModeIsOn
+from toolkit.ledger.trigger_causes import Cause
 from toolkit.ledger.vocabulary import EventKind, LifeCycle, RunStatus
 
 pytestmark = pytest.mark.both_databases
@@ -216,7 +219,46 @@ def test_causes_of_an_instance_are_those_of_its_newest_triggered_attempt_also_fo
     assert properties["triggering_event_count"] == "1"
     (named,) = json.loads(properties["triggering_events"])
     assert (named["uri"], named["key"], named["run"]) == ("feedctl:feed/clicks?cluster=primary", DAYS[0], None)
-    assert named["time"].endswith("Z")
+    assert (named["time"].endswith("Z"), named["extra"]) == (True, None)
+
+
+def test_a_workflow_is_told_what_the_emitters_of_its_events_say_unless_it_is_too_long(ledger: Ledger) -> None:
+    report = consumer("report", "clicks", by=GroupBy.ANY_UPDATE, coalesce=Coalesce.ALL)
+    extras = [
+        '{"rows": 3, "partition": {"region": "us"}}',
+        "no JSON",
+        json.dumps({"x": "x" * trigger_causes.MOST_EXTRA}),
+    ]
+    news = [
+        NewEvent(kind=EventKind.AVAILABLE, feed="clicks", cluster=CLUSTER, chain=0, extra=each)
+        for each in (None, *extras)
+    ]
+    ledger.write(lambda tx: events.append(tx, news))
+    ((_, key, _),) = created(decide(ledger, report))
+    found = ledger.read(lambda tx: trigger_causes.causes_of_instance(tx, report.key(key)))
+    named = json.loads(trigger_causes.event_properties(found)["triggering_events"])
+    assert [each["extra"] for each in named] == [None, {"rows": 3, "partition": {"region": "us"}}, None, None]
+
+
+def test_a_workflow_is_told_of_so_many_newest_events_as_an_argument_holds() -> None:
+    long = [
+        Cause(
+            sequence=number,
+            dataset=f"s3://bucket/{'x' * 1000}",
+            instance_key="",
+            recorded_at=datetime(2026, 3, 1, tzinfo=UTC),
+            run_id=number,
+            chain=0,
+            extra=json.dumps({"x": "y" * 1000}),
+        )
+        for number in range(1, 301)
+    ]
+    properties = trigger_causes.event_properties(long)
+    text = properties["triggering_events"]
+    numbers = [each["run"] for each in json.loads(text)]
+    assert (len(text) <= trigger_causes.MOST_BYTES, properties["triggering_event_count"]) == (True, "300")
+    assert (len(numbers) > 40, numbers) == (True, list(range(301 - len(numbers), 301)))
+    assert trigger_causes.event_properties([])["triggering_events"] == "[]"
 
 
 def test_open_attempts_are_what_is_ready_waits_or_runs_and_retries_that_are_due(ledger: Ledger) -> None:

@@ -63,6 +63,7 @@ def rule(
     valid_for: timedelta | None = None,
     expires: Mapping[str, timedelta] | None = None,
     on_pause: OnPause = OnPause.KEEP,
+    is_valid_at: Callable[[datetime], bool] = lambda _: True,
     may_run: Callable[[str], bool] = lambda _: True,
 ) -> TriggerRule:
     """Return a rule for each day, where each run starts, oldest first."""
@@ -75,6 +76,7 @@ def rule(
         valid_for=valid_for,
         expires=expires or {},
         on_pause=on_pause,
+        is_valid_at=is_valid_at,
         may_run=may_run,
         follows=lambda before, after: int(after) == int(before) + 1,
     )

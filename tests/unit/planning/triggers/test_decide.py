@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -134,6 +135,14 @@ def test_by_any_update_is_one_run_whatever_the_keys_are() -> None:
     new = [update(1, "a", "01"), update(2, "b"), update(3, "a", "02")]
     decision = decide(rule(all_of("a", "b"), by=GroupBy.ANY_UPDATE), [], new, NOW)
     assert (runs(decision), waiting(decision)) == ([("", [1, 2])], [(3, "")])
+
+
+def test_by_any_update_counts_what_comes_while_the_process_is_valid() -> None:
+    new = [update(1, "a", ago=HOUR), update(2, "a"), update(3, "b")]
+    valid = rule(all_of("a", "b"), by=GroupBy.ANY_UPDATE, is_valid_at=lambda instant: instant >= NOW)
+    decision = decide(valid, [], new, NOW)
+    assert (runs(decision), dropped(decision)) == ([("", [2, 3])], [(1, "", "not_valid")])
+    assert runs(decide(replace(valid, by=GroupBy.KEY), [], [update(4, "a", "01"), update(5, "b", "01")], NOW)) != []
 
 
 def test_updates_as_old_as_valid_for_count_and_older_ones_do_not() -> None:

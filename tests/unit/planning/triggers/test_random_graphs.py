@@ -102,6 +102,7 @@ def rule_of(spec: Spec, today: int) -> TriggerRule:
         valid_for=None if spec.valid_for is None else timedelta(minutes=spec.valid_for),
         expires={dataset: timedelta(minutes=each) for dataset, each in spec.expires.items()},
         on_pause=spec.on_pause,
+        is_valid_at=lambda _: True,
         may_run=lambda key: not waits or not key or int(key) <= today,
         follows=lambda before, after: int(before) + spec.step == int(after),
     )

@@ -127,6 +127,14 @@ def test_schedule_and_waits_for_the_time_of_the_instance() -> None:
     assert compiled("in", of=replace(DAILY, schedule=ScheduleMode.NEVER)).may_run("2026-03-29T12:01Z")
 
 
+def test_a_process_is_valid_from_its_start_to_before_its_end_on_the_cluster() -> None:
+    validity = DAILY.cluster("primary").validity
+    is_valid_at = compiled("in").is_valid_at
+    moment = timedelta(microseconds=1)
+    at = (validity.start - moment, validity.start, validity.end - moment, validity.end)
+    assert [is_valid_at(each) for each in at] == [False, True, True, False]
+
+
 def test_the_next_instance_follows() -> None:
     follows = compiled("in").follows
     assert follows("2026-03-01T00:40Z", "2026-03-02T00:40Z")
