@@ -85,8 +85,8 @@ def halt_job(
     with calls(repo) as metadata:
         ref = job.ref()
         made = options.instances("--output", outputs or (), job.cluster)
-        if outputs is None and not no_resolve:
-            made = _outputs(repo, ref)
+        if not no_resolve:
+            made = _outputs(repo, ref) if outputs is None else options.checked_outputs(repo, ref.site, made)
         print_json(halted_document(metadata.halt_job(ref, marking=marking, outputs=made)))
 
 
@@ -223,6 +223,7 @@ def enqueue(
         str | None,
         typer.Option("--output", metavar="FEED=INSTANT[=URI]", help="The feed instance that the batch stands for."),
     ] = None,
+    no_resolve: options.NoResolve = False,
     repo: RepoFlags,
 ) -> None:
     """Register a file and enqueue its batch for every step downstream of its source."""
@@ -230,9 +231,12 @@ def enqueue(
     from toolkit.rendering.run_metadata import enqueued_document
 
     with calls(repo) as metadata:
+        site = Site(name=source, cluster=cluster)
         made = options.instances("--output", [] if output is None else [output], cluster)
+        if made and not no_resolve:
+            made = options.checked_outputs(repo, site, made)
         enqueued = metadata.enqueue(
-            Site(name=source, cluster=cluster),
+            site,
             file.new_file(),
             batch_id=batch,
             marking=marking,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from toolkit.ledger.batches.rows import FeedInstance, NewFile
     from toolkit.ledger.jobs.rows import JobRef
+    from toolkit.ledger.registry.registration import Site
     from toolkit.runs.job_calls import JobIo, RunMetadata
 
 
@@ -164,6 +165,18 @@ def instances(option: str, texts: Iterable[str], cluster: str) -> tuple[FeedInst
         BadOption: a text of another form.
     """
     return tuple(_instance(option, text, cluster) for text in texts)
+
+
+def checked_outputs(repo: RepoFlags, source: Site, outputs: tuple[FeedInstance, ...]) -> tuple[FeedInstance, ...]:
+    """Return instances that the config repo lets a process, or a feed from outside, announce.
+
+    Raises:
+        InvalidInput: no usable config repo, or one of them is no instance that the source makes.
+    """
+    from toolkit.runs.job_calls import require_outputs
+
+    require_outputs(repo.entities(), source, outputs)
+    return outputs
 
 
 def instance_key(option: str, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -54,6 +54,52 @@ class OutputIsValidated(InvalidInput):
         super().__init__(f"{found}, expected a run of `feedctl entrypoint process`, which validates it")
 
 
+class ForeignOutput(InvalidInput):
+    """A feed was to be announced by what does not make it.
+
+    Args:
+        source: name of the process, or of the feed from outside.
+        feed: the feed.
+        known: the feeds that the source makes.
+    """
+
+    code = "foreign_output"
+
+    def __init__(self, *, source: str, feed: str, known: Sequence[str]) -> None:
+        self.source, self.feed, self.known = source, feed, tuple(known)
+        expected = f"one of {', '.join(known)}" if known else "no --output, since it has none"
+        super().__init__(f"{feed} is no output of {source}; expected {expected}; nothing was announced")
+
+
+def require_outputs(repository: Repository, source: Site, outputs: Sequence[FeedInstance]) -> None:
+    """Check that a process, or a feed that comes from outside, may announce instances.
+
+    Raises:
+        UnknownName: no such process or feed, or it is not on the cluster.
+        ForeignOutput: the process does not make the feed.
+        NotAnInstance: the feed has no such instance there.
+        OutputIsValidated: only the validation of the output announces it.
+    """
+    site, makes = None, {source.name: source.name}
+    if source.name not in repository.feeds:
+        process, cluster = repository.process(source.name), repository.cluster(source.cluster)
+        site = ProcessSite(process=process, cluster=cluster, feeds=repository.feeds)
+        makes = {name: each.feed for name, each in process.outputs.items()}
+    for each in outputs:
+        names = [name for name, feed in makes.items() if feed == each.feed]
+        if not names:
+            raise ForeignOutput(source=source.name, feed=each.feed, known=sorted(set(makes.values())))
+        repository.feed(each.feed).instances_on(each.cluster).index(parse_instant(each.instance_key))
+        if site is not None:
+            _refuse_validated(site, names)
+
+
+def _refuse_validated(site: ProcessSite, outputs: Iterable[str]) -> None:
+    for name in outputs:
+        if site.quality_of(name) is not None:
+            raise OutputIsValidated(process=site.process.name, output=name)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobIo:
     """The inputs and outputs of one instance of a process on a cluster.
@@ -99,9 +145,7 @@ class JobIo:
             OutputIsValidated: only the validation of the output announces it.
         """
         made = self.site.outputs(parse_instant(self.instance_key))
-        validated = [each.name for each in made if self.site.quality_of(each.name) is not None]
-        if validated:
-            raise OutputIsValidated(process=self.site.process.name, output=validated[0])
+        _refuse_validated(self.site, (each.name for each in made))
         return tuple(self._instance(each.storage, each.instance) for each in made)
 
     def _read(self, name: str) -> Iterator[FeedInstance]:

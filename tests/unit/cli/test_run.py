@@ -236,6 +236,53 @@ def test_inputs_and_outputs_can_be_given(run: Feedctl) -> None:
     assert len(halted.document["events"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("output", "code", "message"),
+    [
+        ("clicks=2026-03-01T11:00Z", "foreign_output", "clicks is no output of clicks_hourly_job"),
+        ("click_hourly=2026-03-01T11:00Z", "foreign_output", "expected one of clicks_hourly"),
+        ("clicks_hourly=2026-03-01T11:30Z", "not_an_instance", "2026-03-01T11:00Z"),
+        ("clicks_hourly=2025-03-01T11:00Z", "not_an_instance", "2026-01-01T00:00Z"),
+    ],
+)
+def test_a_job_announces_only_instances_that_its_process_makes(
+    run: Feedctl, output: str, code: str, message: str
+) -> None:
+    assert run("run", "init-job", *HOURLY, "--instance", NOON).code == 0
+    for call in ("init-step", "halt-step"):
+        run("run", call, *HOURLY, "--instance", NOON, "--step", "main")
+    refused = run("run", "halt-job", *HOURLY, "--instance", NOON, "--output", output)
+    assert error_of(refused) == (2, code)
+    assert message in refused.err
+    assert run("event", "list", "--output", "json").document["events"] == []
+    halted = run("run", "halt-job", *HOURLY, "--instance", NOON, "--output", output, "--no-resolve")
+    assert len(halted.document["events"]) == 1
+
+
+def test_a_job_announces_no_output_that_is_validated_also_when_it_is_named(run: Feedctl, own_repo: Path) -> None:
+    feed = own_repo / "feeds/web/clicks_hourly.yaml"
+    feed.write_text(feed.read_text() + "quality: {suites: [clicks_hourly]}\n")
+    assert run("run", "init-job", *HOURLY, "--instance", NOON).code == 0
+    for call in ("init-step", "halt-step"):
+        run("run", call, *HOURLY, "--instance", NOON, "--step", "main")
+    for output in ((), ("--output", "clicks_hourly=2026-03-01T11:00Z")):
+        refused = run("run", "halt-job", *HOURLY, "--instance", NOON, *output)
+        assert (refused.code, "is validated (quality, suites)" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [("click=2026-03-01T12:00Z", "foreign_output"), ("clicks=2026-03-01T12:30Z", "not_an_instance")],
+)
+def test_what_comes_from_outside_is_announced_only_as_an_instance_of_its_feed(
+    run: Feedctl, output: str, code: str
+) -> None:
+    source = ("run", "enqueue", "--source", "clicks", "--cluster", "primary", "--path", "/data/x", *FILE)
+    assert error_of(run(*source, "--output", output)) == (2, code)
+    assert run("event", "list", "--output", "json").document["events"] == []
+    assert run(*source, "--output", output, "--no-resolve").code == 0
+
+
 def test_without_the_config_repo_only_the_ledger_is_needed(
     run: Feedctl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
