@@ -16,7 +16,12 @@ from toolkit.entities.vocabulary import (
 
 IMPORT_ARGUMENTS = {"--num-mappers": "num_mappers", "--split-by": "split_by", "--fetch-size": "fetch_size"}
 """Falcon's arguments of an import, with the keys that mean the same."""
-EXPORT_ARGUMENTS = {"--num-mappers": "num_mappers", "--update-key": "update_key", "--input-null-string": "null_string"}
+EXPORT_ARGUMENTS = {
+    "--num-mappers": "num_mappers",
+    "--update-key": "update_key",
+    "--input-null-string": "null_string",
+    "--input-null-non-string": "null_string",
+}
 """Falcon's arguments of an export, with the keys that mean the same."""
 
 
@@ -143,7 +148,8 @@ class FeedExport:
         format: of the files of a path feed.
         null_string: text of a null in CSV.
         allow_empty: an instance without rows is exported; otherwise it fails.
-        arguments: Falcon's spelling of some of these; `connections`, `key_columns` and `null_text` know both.
+        arguments: Falcon's spelling of some of these; `connections`, `key_columns` and `null_text` know both. CSV has
+            one text for nulls of all columns, so that both of Falcon's arguments for it have to agree.
     """
 
     target: ExportTarget

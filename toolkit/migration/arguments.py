@@ -16,6 +16,7 @@ from toolkit.migration.known import Known, names_in
 _FOR_PIG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FOR_OOZIE = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _OF_TABLE_INPUTS = (
+    "storage_type",
     "database",
     "table",
     "catalog_url",
@@ -23,7 +24,8 @@ _OF_TABLE_INPUTS = (
     "partition_filter_hive",
     "partition_filter_java",
 )
-_OF_TABLE_OUTPUTS = ("database", "table", "catalog_url", "dataout_partitions")
+_OF_TABLE_OUTPUTS = ("storage_type", "database", "table", "catalog_url", "dataout_partitions")
+_SIDE_LOCATIONS = ("stats", "meta", "tmp")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,21 +40,45 @@ def pig_arguments(process: Document, known: Known) -> StepArguments:
     """``-param NAME=TEXT`` of each input, output and property; a table's filter is ``INPUT_filter``."""
     tables = [name for name in names_in(process, ("inputs",)) if _is_table(process, ("inputs", name), known)]
     filters = [(f"{name}_filter", f"falcon_{name}_partition_filter_pig") for name in tables]
-    pairs = [*((name, name) for name in _own(process, known)), *filters, ("nominalTime", "nominalTime")]
+    around = [name for name in _of_clusters(process, known) if _FOR_PIG.fullmatch(name)]
+    own = dict.fromkeys([*_own(process, known), *around])
+    pairs = [*((name, name) for name in own), *filters, ("nominalTime", "nominalTime")]
     return _arguments("-param", pairs, _FOR_PIG)
 
 
 def oozie_arguments(process: Document, known: Known) -> StepArguments:
     """``-D NAME=TEXT`` of all that Falcon's workflows know."""
-    clusters = names_in(process, ("clusters",))
-    names = [*_own(process, known), *_shared_properties(clusters, known), "nominalTime", "nameNode", "cluster.name"]
-    if clusters and all(known.endpoint(each, "execute") for each in clusters):
-        names.append("jobTracker")
-    if clusters and all("colo" in known.clusters.get(each, {}) for each in clusters):
-        names.append("cluster.colo")
+    names = [*_own(process, known), *_side_locations(process, known), *_of_clusters(process, known), "nominalTime"]
     if names_in(process, ("outputs",)):
         names += ["feedNames", "feedInstancePaths"]
     return _arguments("-D", [(name, name) for name in dict.fromkeys(names)], _FOR_OOZIE)
+
+
+def _of_clusters(process: Document, known: Known) -> Iterator[str]:
+    """Yield what every cluster of the process has: its properties, `nameNode`, `jobTracker`, its name and colo."""
+    clusters = names_in(process, ("clusters",))
+    yield from _shared_properties(clusters, known)
+    yield from ("nameNode", "cluster.name")
+    if clusters and all(known.endpoint(each, "execute") for each in clusters):
+        yield "jobTracker"
+    if clusters and all("colo" in known.clusters.get(each, {}) for each in clusters):
+        yield "cluster.colo"
+
+
+def _side_locations(process: Document, known: Known) -> Iterator[str]:
+    """Yield ``INPUT.stats`` and the like of feeds that have the location wherever the process runs."""
+    clusters = names_in(process, ("clusters",))
+    for key in ("inputs", "outputs"):
+        for name in names_in(process, (key,)):
+            feed = known.feeds.get(str(value_at(process, (key, name, "feed"))), {})
+            yield from (f"{name}.{each}" for each in _SIDE_LOCATIONS if _has_location(feed, each, clusters))
+
+
+def _has_location(feed: Document, location: str, clusters: list[str]) -> bool:
+    own = {name: index for index, name in enumerate(names_in(feed, ("clusters",)))}
+    return value_at(feed, ("locations", location)) is not None or all(
+        value_at(feed, ("clusters", own.get(name, len(own)), "locations", location)) is not None for name in clusters
+    )
 
 
 def arguments_on(cluster: str, process: Document, known: Known) -> Iterator[str]:

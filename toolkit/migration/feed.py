@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from toolkit.entities import Pointer
+from toolkit.entities.pointers import value_at
 from toolkit.migration.conversions import retention_policy, role, table, template, whole_number, words
 from toolkit.migration.draft import Converted, Draft, Names, as_is
 from toolkit.migration.entity_parts import head, located, named_values, notification, validity
@@ -17,6 +18,7 @@ _CLUSTER: Names = {
     "version": ("version", whole_number),
 }
 _LIMIT = "retention.policy.agebaseddelete.limit"
+_NULLS = frozenset({"--input-null-string", "--input-null-non-string"})
 _NO_ARCHIVE = (
     "feedctl archives only to a place that is named, and Falcon names none; it never reads this as delete, so that "
     "nothing is evicted here"
@@ -157,6 +159,9 @@ def _export(draft: Draft, element: Element | None, pointer: Pointer) -> None:
         load = target.child("load")
         draft.copy_attributes(load, (*there, "load"), {"type": ("type", _load_type)})
     named_values(draft, element, (*pointer, "arguments"), wrapper="arguments", tag="argument")
+    given = value_at(draft.document, (*pointer, "arguments"))
+    if isinstance(given, dict) and not _NULLS.isdisjoint(given):
+        draft.add((*pointer, "format"), "csv", "a text that means null is one of files of text")
 
 
 def _load_type(text: str) -> Converted:

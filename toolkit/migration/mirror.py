@@ -146,6 +146,8 @@ def mirror(draft: Draft, root: Element) -> None:
         draft.copy_text(root.child(name), ("values", key), convert)
     if of != "hive":
         _preserved(draft, root, of)
+    if of == "hdfs" and root.child("removeDeletedFiles") is None:
+        _kept(draft)
     if of == "hdfs_snapshot":
         for name, (key, part, convert) in _SNAPSHOTS.items():
             draft.copy_text(root.child(name), ("values", key, part), convert)
@@ -155,6 +157,18 @@ def mirror(draft: Draft, root: Element) -> None:
     for name, why in _ELSEWHERE.items():
         element = root.child(name)
         draft.drop(None if element is None else element.text(), why)
+
+
+def _kept(draft: Draft) -> None:
+    """Keep what the source no longer has, which Falcon removed by default: the owner has to say that it may go."""
+    pointer = ("values", "on_source_delete")
+    draft.add(pointer, "keep", "Falcon removes what the source no longer has unless removeDeletedFiles is false")
+    draft.todo(
+        draft.root,
+        pointer,
+        "without removeDeletedFiles Falcon removes at the target what the source no longer has, and feedctl keeps it:"
+        " write delete or quarantine for that",
+    )
 
 
 def _names(root: Element) -> set[str]:

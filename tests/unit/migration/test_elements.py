@@ -215,7 +215,8 @@ def test_import_export_and_their_datasource(tmp_path: Path) -> None:
         <fields><includes><field>id</field><field>name</field></includes></fields></source>
         <arguments><argument name="--split-by" value="id"/></arguments></import>
       <export><target name="crm" tableName="u"><load type="allowInsert"/></target>
-        <arguments><argument name="--update-key" value="id"/></arguments></export>"""
+        <arguments><argument name="--update-key" value="id"/><argument name="--input-null-string" value="NIL"/>
+          <argument name="--input-null-non-string" value="NIL"/></arguments></export>"""
     made = make_of(tmp_path, c=cluster(), d=datasource, f=feed(on=on))
     crm = made.document("crm")
     assert crm["interfaces"]["readonly"] == {
@@ -236,6 +237,7 @@ def test_import_export_and_their_datasource(tmp_path: Path) -> None:
         "arguments": {"--split-by": "id"},
     }
     assert on_cluster["export"]["target"] == {"name": "crm", "table_name": "u", "load": {"type": "allowinsert"}}
+    assert on_cluster["export"]["format"] == "csv", "a text for nulls is one of files of text"
     assert "external" not in made.document("clicks")
     assert b"sesame" not in b"".join(made.files().values())
     assert all("sesame" not in (each.source.text if each.source else "") for each in made.migration.report.rows)

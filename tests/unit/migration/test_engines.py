@@ -45,6 +45,8 @@ def test_pig_is_told_what_falcon_told_it(tmp_path: Path) -> None:
     assert reported["limit"] == "${limit}"
     assert reported["in_filter"] == "${falcon_in_partition_filter_pig}"
     assert reported["falcon_in_database"] == "${falcon_in_database}"
+    assert reported["falcon_in_storage_type"] == "${falcon_in_storage_type}"
+    assert {"shared", "nameNode", "jobTracker"} <= reported.keys(), "properties of the cluster are the workflow's too"
     assert "a.b" not in reported, "no parameter of Pig has a dot in its name"
     assert any("'a.b'" in each.text for each in made.migration.report.tasks)
 
@@ -91,6 +93,30 @@ def test_oozie_is_the_engine_when_none_is_named(tmp_path: Path) -> None:
     assert row.outcome is TextOutcome.ADDED
 
 
+def test_oozie_is_told_the_storage_type_of_tables_and_the_side_locations_of_paths(tmp_path: Path) -> None:
+    sides = "".join(f'<location type="{each}" path="/{each}/counts"/>' for each in ("stats", "meta"))
+    data = '<location type="data" path="/data/counts/${YEAR}/${MONTH}/${DAY}/${HOUR}"/>'
+    made = make_of(
+        tmp_path,
+        c=cluster(),
+        i=feed("clicks", storage=TABLE),
+        o=feed("counts", storage=f"<locations>{data}{sides}</locations>"),
+        p=process(workflow='<workflow engine="oozie" path="/app/wf"/>', more=IO),
+    )
+    reported = pairs(made.document("job")["workflow"]["args"])
+    assert {"falcon_in_storage_type", "out.stats", "out.meta"} <= reported.keys()
+    assert not {"in.stats", "out.tmp"} & reported.keys()
+
+
+def test_a_side_location_of_some_clusters_is_a_property_only_if_the_process_runs_on_no_other(tmp_path: Path) -> None:
+    on = '<locations><location type="stats" path="/stats/clicks"/></locations>'
+    workflow = '<workflow engine="oozie" path="/app/wf"/>'
+    made = make_of(
+        tmp_path, c=cluster(), i=feed("clicks", on=on), o=feed("counts"), p=process(workflow=workflow, more=IO)
+    )
+    assert "in.stats" in pairs(made.document("job")["workflow"]["args"])
+
+
 CLIENT = """#!/bin/sh
 for each in "$0" "$@"; do printf '%s\\n' "$each" >>"$SEEN"; done
 echo "-" >>"$SEEN"
@@ -127,7 +153,8 @@ PLAIN = HOSTILE.replace("&amp;", "&")
 def test_the_script_of_pig_hands_everything_on_and_nothing_to_the_shell(tmp_path: Path) -> None:
     made = made_with(tmp_path, f'<workflow engine="pig" path="{HOSTILE}"/>')
     reported = made.document("job")["workflow"]["args"]
-    properties = dict.fromkeys(("in", "out", "limit", "nominalTime"), "$(touch pwned) 'a' \"b\"")
+    names = ("in", "out", "limit", "nominalTime", "shared", "nameNode", "jobTracker")
+    properties = dict.fromkeys(names, "$(touch pwned) 'a' \"b\"")
     code, calls = run(made, tmp_path, [filled(each, properties) for each in reported], nameNode="hdfs://nn:8020")
     assert code == 0
     assert calls == [[*(filled(each, properties) for each in reported), "-f", f"hdfs://nn:8020{PLAIN}"]]

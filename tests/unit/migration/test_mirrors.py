@@ -8,7 +8,7 @@ from tests.unit.entities.config_repo import CLUSTER
 from toolkit.config_source import Snapshot
 from toolkit.entities import load_all
 from toolkit.migration.draft import MigrationRefused
-from toolkit.migration.plan import nothing_there, plan
+from toolkit.migration.plan import Plan, nothing_there, plan
 from toolkit.migration.sources import read_sources
 
 COMMON = """\
@@ -42,14 +42,22 @@ HIVE = "sourceDatabases=sales,web\nsourceTables=*\nmaxEvents=-1\nsourceHiveServe
 
 
 def _migrated(path: Path, text: str) -> dict[str, object]:
+    made = _plan(path, text)
+    repository, problems = load_all(made.snapshot())
+    assert problems == ()
+    return dict(repository.mirrors["manuals"].document)
+
+
+def _tasks(path: Path, text: str) -> list[str]:
+    return [each.text for draft in _plan(path, text).drafts for each in draft.todos]
+
+
+def _plan(path: Path, text: str) -> Plan:
     (path / "x.properties").write_text(text)
     clusters = {f"clusters/{each}.yaml": CLUSTER.replace("primary", each).encode() for each in ("primary", "backup")}
     there = nothing_there(path / "repo")
     existing = Snapshot(root=there.root, files={"repo.yaml": b"name: x\n", **clusters}, id=there.id)
-    made = plan(read_sources([path]), existing)
-    repository, problems = load_all(made.snapshot())
-    assert problems == ()
-    return dict(repository.mirrors["manuals"].document)
+    return plan(read_sources([path]), existing)
 
 
 def test_properties_of_a_recipe_become_a_mirror(tmp_path: Path) -> None:
@@ -77,6 +85,17 @@ def test_properties_of_a_recipe_become_a_mirror(tmp_path: Path) -> None:
             "preserve": ["block_size"],
         },
     }
+
+
+def test_a_tree_that_falcon_emptied_by_default_keeps_its_files_and_says_so(tmp_path: Path) -> None:
+    text = COMMON + TREE.replace("removeDeletedFiles=true\n", "")
+    values = _migrated(tmp_path, text)["values"]
+    assert isinstance(values, dict)
+    assert values["on_source_delete"] == "keep"
+    (tmp_path / "again").mkdir()
+    assert any("without removeDeletedFiles" in each for each in _tasks(tmp_path / "again", text))
+    (tmp_path / "said").mkdir()
+    assert not any("removeDeletedFiles" in each for each in _tasks(tmp_path / "said", COMMON + TREE))
 
 
 def test_each_recipe_has_its_type(tmp_path: Path) -> None:

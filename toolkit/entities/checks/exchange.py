@@ -14,6 +14,7 @@ from toolkit.entities.vocabulary import ClusterRole, DataFormat, ExtractType, Lo
 from toolkit.entities.yaml_location import Pointer
 
 _COUNTS = ("--num-mappers", "--fetch-size")
+_OTHER_NULLS = "--input-null-non-string"
 
 
 def check_exchange(feed: Feed) -> Iterator[Violation]:
@@ -98,6 +99,11 @@ def _export_findings(settings: FeedExport, pointer: Pointer) -> Iterator[Violati
         "null_string": settings.null_string is not None,
     }
     yield from _argument_findings(settings.arguments, EXPORT_ARGUMENTS, given, pointer)
+    other = settings.arguments.get(_OTHER_NULLS)
+    if other is not None and settings.null_string is None and str(other) != settings.null_text:
+        message = f"{_OTHER_NULLS} is {str(other)!r}, and --input-null-string {settings.null_text or 'missing'!r}"
+        hint = "CSV has one text for the nulls of all columns: give both the same"
+        yield _violation((*pointer, "arguments", _OTHER_NULLS), message, hint)
     if load.type is LoadType.REPLACE and not load.slice:
         message = "type: replace needs slice, which says which rows of the table are those of the instance"
         yield _violation(place, message, 'add slice: {day: "${YEAR}-${MONTH}-${DAY}"}')
