@@ -146,6 +146,14 @@ def mirror(draft: Draft, root: Element) -> None:
         draft.copy_text(root.child(name), ("values", key), convert)
     if of != "hive":
         _preserved(draft, root, of)
+    _of_type(draft, root, of)
+    for name, why in _ELSEWHERE.items():
+        element = root.child(name)
+        draft.drop(None if element is None else element.text(), why)
+
+
+def _of_type(draft: Draft, root: Element, of: str) -> None:
+    """Write what only one type has, or has in another form."""
     if of == "hdfs" and root.child("removeDeletedFiles") is None:
         _kept(draft)
     if of == "hdfs_snapshot":
@@ -154,9 +162,6 @@ def mirror(draft: Draft, root: Element) -> None:
     elif of == "hive":
         _unless(draft, root.child("sourceTables"), ("values", "source_tables"), words, "*")
         _unless(draft, root.child("maxEvents"), ("values", "max_events"), whole_number, "-1")
-    for name, why in _ELSEWHERE.items():
-        element = root.child(name)
-        draft.drop(None if element is None else element.text(), why)
 
 
 def _kept(draft: Draft) -> None:

@@ -21,7 +21,7 @@ from toolkit.el import (
 )
 from toolkit.entities import Cluster, Feed, Input, LocationType, Process
 from toolkit.entities.quality import Quality
-from toolkit.planning.instance_storage import FeedStorage, InstanceStorage
+from toolkit.planning.instance_storage import FeedStorage, InstanceStorage, PartitionExpression
 from toolkit.planning.partition_address import partition_address
 
 Availabilities = Mapping[str, Availability]
@@ -214,9 +214,25 @@ class ProcessSite:
             storage=storage,
             instances=tuple(storage.at(instant) for instant in instants),
             waiting=found if isinstance(found, UnreadyRange) and not each.optional else None,
-            partition=each.partition or "",
+            partition=self.input_partition(name),
             optional=each.optional,
         )
+
+    def input_partition(self, name: str) -> str:
+        """Return the sub-directories of an instance that an input reads, for example ``*/US``; empty: all.
+
+        Raises:
+            ElError: a variable has no value, or one that is not a single name.
+        """
+        each = self.process.inputs[name]
+        if each.partition is None:
+            return ""
+        parts = PartitionExpression(each.partition).bind(self.feeds[each.feed].variables_on(self.cluster))
+        if any(part.variables or part.fields for part in parts):
+            expected = "names, * and variables that the feed or the cluster gives a value"
+            error = ElError(text=each.partition, found="/".join(part.text for part in parts), expected=expected)
+            raise UnusableExpression(process=self.process.name, side="input", name=name, error=error)
+        return "/".join(part.text for part in parts)
 
     def output(self, name: str, nominal_time: datetime) -> PlannedOutput:
         """Return one output of an instance; see `outputs`."""

@@ -136,7 +136,7 @@ class TemporaryData:
     def _is_same(self, reader: Reader, read: Sequence[Fingerprint | None], instant: datetime) -> bool:
         if not read:
             return True
-        partition = reader.site.process.inputs[reader.input].partition or ""
+        partition = reader.site.input_partition(reader.input)
         address = reader.site.input_uri(reader.input, instant)
         now = self.fingerprint(reader.site.cluster, address, partition).digest
         return all(each is not None and each.digest == now for each in read)

@@ -187,3 +187,17 @@ def test_the_last_instance_is_written_until_the_next_one_would_begin() -> None:
     site = ProcessSite(process=process(outputs=outputs), cluster=cluster(), feeds=feeds)
     (output,) = site.outputs(parse_instant("2012-02-29T23:40Z"))
     assert output.instance.paths[LocationType.DATA] == "/d/2012-02-29"
+
+
+def test_variables_in_the_partition_of_an_input_have_values() -> None:
+    feed = replace(FEED1, properties={"fraud": "no"})
+    found = planned(
+        Input(feed="feed1", start="today(0,0)", end="today(0,0)", partition="${fraud}/${cluster.colo}"), feed
+    )
+    assert found.paths() == ("/projects/bootcamp/feed1/2012-03-01-00/no/gs",)
+
+
+@pytest.mark.parametrize("partition", ["*/${region}", "*/${YEAR}"])
+def test_a_partition_of_an_input_with_anything_unknown_is_refused(partition: str) -> None:
+    with pytest.raises(ElError, match="the input input1 of sample"):
+        planned(Input(feed="feed1", start="today(0,0)", end="today(0,0)", partition=partition), FEED1)

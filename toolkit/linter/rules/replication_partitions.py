@@ -12,6 +12,7 @@ from toolkit.entities.nearest import suggestion
 from toolkit.linter.findings import Hit
 from toolkit.linter.overlap import can_overlap
 from toolkit.linter.rule import Check, LintContext
+from toolkit.linter.rules.inputs import inputs
 from toolkit.linter.rules.replication import FeedOnCluster, overlap, sources, targets
 from toolkit.planning.instance_storage import PartitionExpression
 
@@ -98,6 +99,7 @@ def _counted(number: int, noun: str) -> str:
 
 def unknown_partition_variable(context: LintContext) -> Iterator[Hit]:
     """The variables of a partition expression have values on its cluster."""
+    yield from _unknown_in_inputs(context.repository)
     for feed in context.repository.feeds.values():
         for index, each in enumerate(feed.clusters):
             cluster = context.repository.clusters.get(each.name)
@@ -110,6 +112,23 @@ def unknown_partition_variable(context: LintContext) -> Iterator[Hit]:
                     message=f"on the cluster {each.name} {message}",
                     hint=hint,
                     offset=position,
+                )
+
+
+def _unknown_in_inputs(repository: Repository) -> Iterator[Hit]:
+    """Find the variables in partitions of inputs that have no value where the process runs."""
+    for process, name, each, feed in inputs(repository):
+        there = (repository.clusters.get(cluster.name) for cluster in process.clusters if not feed.is_table)
+        for cluster in there if each.partition is not None else ():
+            found = () if cluster is None else _findings(each.partition or "", feed.variables_on(cluster))
+            for position, message, hint in found:
+                yield Hit(
+                    subject=process.name,
+                    pointer=("inputs", name, "partition"),
+                    message=f"on the cluster {cluster.name if cluster else ''} {message}",
+                    hint=hint,
+                    offset=position,
+                    related=(feed.name,),
                 )
 
 
