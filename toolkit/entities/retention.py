@@ -105,10 +105,14 @@ class RetentionStage:
 
     @property
     def spark_options(self) -> tuple[str, ...]:
-        """Options of spark-submit for the queue and the priority; no text of them is an option of its own."""
-        priority = YARN_PRIORITIES.get(self.priority or "", self.priority)
-        conf = {"spark.yarn.queue": self.queue, "spark.yarn.priority": priority}
-        return tuple(word for name, value in conf.items() if value for word in ("--conf", f"{name}={value}"))
+        """Options of spark-submit for the queue and the priority."""
+        return yarn_options(self.queue, self.priority)
+
+
+def yarn_options(queue: str | None, priority: str | None) -> tuple[str, ...]:
+    """Return options of spark-submit for a queue and a priority of YARN; no text of them is an option of its own."""
+    conf = {"spark.yarn.queue": queue, "spark.yarn.priority": YARN_PRIORITIES.get(priority or "", priority)}
+    return tuple(word for name, value in conf.items() if value for word in ("--conf", f"{name}={value}"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

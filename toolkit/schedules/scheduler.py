@@ -13,6 +13,7 @@ from toolkit.el import Frequency
 from toolkit.entities import ClusterRole, Feed, LatePolicy, Process, not_implemented
 from toolkit.entities.errors import NotInEnvironment
 from toolkit.entities.not_implemented import Area, not_evictable
+from toolkit.entities.retention import RetentionStage, yarn_options
 from toolkit.errors import InvalidInput
 from toolkit.planning.cadence import eviction_cadence
 from toolkit.planning.late_schedule import late_schedule, watched_inputs
@@ -179,15 +180,16 @@ class Scheduler:
                 yield self._db_export(feed, cluster)
 
     def _of_feed(
-        self, kind: ActionKind, feed: Feed, cluster: Cluster, timetable: Timetable, description: str, *conf: str
+        self, kind: ActionKind, feed: Feed, cluster: Cluster, timetable: Timetable, description: str
     ) -> ScheduledAction:
+        where, conf = "--target" if kind in _PULLS else "--cluster", _yarn_options(feed, cluster.name, kind)
         return ScheduledAction(
             kind=kind,
             entity=feed.name,
             cluster=cluster.name,
             domain=self._domains.get(feed.name, ""),
             timetable=timetable,
-            command=self._submit(kind, ("--feed", feed.name, "--cluster", cluster.name), conf),
+            command=self._submit(kind, ("--feed", feed.name, where, cluster.name), conf),
             description=description,
         )
 
@@ -202,9 +204,7 @@ class Scheduler:
         spread = timedelta(minutes=crc32(f"{feed.name}@{cluster.name}".encode()) % _SPREAD_MINUTES)
         timetable = Timetable(start=_EPOCH + spread, frequency=cadence.frequency)
         description = f"evict what is too old of {feed.name} on {cluster.name}, {cadence.frequency}"
-        lifecycle = feed.lifecycle_on(cluster.name)
-        conf = () if lifecycle is None else lifecycle.retention_stage.spark_options
-        yield self._of_feed(kind, feed, cluster, timetable, description, *conf)
+        yield self._of_feed(kind, feed, cluster, timetable, description)
 
     def _ingest(self, feed: Feed, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         ingest, kind = feed.cluster(cluster.name).ingest, ActionKind.INGEST
@@ -247,15 +247,8 @@ class Scheduler:
             return _left_out(kind, feed.name, cluster, error)
         on = slowest.source.on
         timetable = Timetable(start=on.validity.start, frequency=feed.frequency, timezone=feed.timezone, delay=on.delay)
-        return ScheduledAction(
-            kind=kind,
-            entity=feed.name,
-            cluster=cluster.name,
-            domain=self._domains.get(feed.name, ""),
-            timetable=timetable,
-            command=self._submit(kind, ("--feed", feed.name, "--target", cluster.name)),
-            description=f"pull {feed.name} to {cluster.name}, {timetable}",
-        )
+        description = f"pull {feed.name} to {cluster.name}, {timetable}"
+        return self._of_feed(kind, feed, cluster, timetable, description)
 
     def _of_processes(self, cluster: Cluster) -> Iterator[ScheduledAction | UnscheduledAction]:
         for process in self._processes_on.get(cluster.name, ()):
@@ -299,6 +292,14 @@ class Scheduler:
             for output in process.outputs.values():
                 found.setdefault(output.feed, process.domain or "")
         return found
+
+
+def _yarn_options(feed: Feed, cluster: str, kind: ActionKind) -> tuple[str, ...]:
+    """Return the queue and the priority of a feed's actions; for retention those of its stage win."""
+    lifecycle = feed.lifecycle_on(cluster) if kind is ActionKind.RETENTION else None
+    stage = RetentionStage() if lifecycle is None else lifecycle.retention_stage
+    queue, priority = (feed.properties.get(name) for name in ("queueName", "jobPriority"))
+    return yarn_options(stage.queue or (queue and str(queue)), stage.priority or (priority and str(priority)))
 
 
 def late_timetable(site: ProcessSite) -> Timetable | None:

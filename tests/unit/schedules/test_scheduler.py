@@ -193,6 +193,19 @@ def test_the_retention_stage_says_in_which_queue_and_how_urgent() -> None:
         assert not any("--conf" in each.command for each in others)
 
 
+def test_the_queue_and_priority_of_a_feed_are_those_of_its_own_actions_and_a_stage_wins_for_retention() -> None:
+    own = "properties: {queueName: etl, jobPriority: HIGH}\nlifecycle: {retention_stage: {queue: night}}\nlocations:"
+    orders = REPLICATED.replace("locations:", own, 1).replace("delay: minutes(10)", "retention: {limit: days(9)}")
+    found = scheduled({**BOTH, "feeds/orders.yaml": orders}, environment=EVERYWHERE)
+    commands = {each.kind: each.command for each in found.actions if each.entity == "orders"}
+    for kind, queue in ((ActionKind.RETENTION, "night"), (ActionKind.REPLICATION, "etl")):
+        command = commands[kind]
+        at = command.index("--conf")
+        conf = ("--conf", f"spark.yarn.queue={queue}", "--conf", "spark.yarn.priority=4")
+        assert command[at : at + 4] == conf
+    assert "--conf" not in the(found, ActionKind.REPLICATION_AGAIN).command, "one run of all feeds"
+
+
 def test_a_replication_has_the_delay_of_its_slowest_source_and_runs_at_the_target() -> None:
     other = "  - {name: third, type: source, partition: x, delay: hours(2), validity: VALID}\n"
     two = REPLICATED.replace("type: source,", "type: source, partition: y,") + other.replace(
