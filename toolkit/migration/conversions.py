@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from toolkit.entities import SchemaName, schema
 from toolkit.entities.documents import Value
@@ -163,7 +164,12 @@ def _typed(kind: SchemaName) -> dict[str, Convert]:
 
 def property_value(kind: SchemaName, name: str, text: str) -> Converted:
     """The value of a property: text, unless it has a meaning of another type."""
-    return _PROPERTIES[kind].get(name, as_is)(text)
+    converted = _PROPERTIES[kind].get(name, as_is)(text)
+    if name == "skipChecksum" and converted.value is True:
+        return replace(
+            converted, note="it has no effect: files are compared by size and time, and a digest of each is kept"
+        )
+    return converted
 
 
 _PROPERTIES = {kind: _typed(kind) for kind in (SchemaName.FEED, SchemaName.PROCESS)}

@@ -298,8 +298,8 @@ def _yarn_options(feed: Feed, cluster: str, kind: ActionKind) -> tuple[str, ...]
     """Return the queue and the priority of a feed's actions; for retention those of its stage win."""
     lifecycle = feed.lifecycle_on(cluster) if kind is ActionKind.RETENTION else None
     stage = RetentionStage() if lifecycle is None else lifecycle.retention_stage
-    queue, priority = (feed.properties.get(name) for name in ("queueName", "jobPriority"))
-    return yarn_options(stage.queue or (queue and str(queue)), stage.priority or (priority and str(priority)))
+    queue, priority = (str(feed.properties.get(name, "")) for name in ("queueName", "jobPriority"))
+    return yarn_options(stage.queue or queue, stage.priority or priority)
 
 
 def late_timetable(site: ProcessSite) -> Timetable | None:

@@ -296,3 +296,13 @@ def test_common_values_are_said_once(tmp_path: Path) -> None:
     assert "_SUCCESS" not in defaults, "one feed has no flag, and would get it"
     assert made.document("c")["acl"] == {"owner": "etl", "group": "g", "permission": "0750"}
     assert b"acl" not in made.files()["feeds/a.yaml"]
+
+
+def test_a_property_that_has_no_effect_here_is_reported_as_changed(tmp_path: Path) -> None:
+    more = '<properties><property name="skipChecksum" value="{}"/></properties>'
+    outcomes = []
+    for each in ("true", "false"):
+        (tmp_path / each).mkdir()
+        rows = make_of(tmp_path / each, c=cluster(), f=feed(more=more.format(each))).rows("feed clicks")
+        outcomes += [row.outcome for row in rows if row.source and row.source.text == each]
+    assert outcomes == [TextOutcome.CHANGED, TextOutcome.CARRIED]
