@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from uuid import uuid4
 import pytest
 
 from entrypoints import mirror
+from tests.databases.ledgers import open_ledger, sqlite_url
 from tests.described import faults
 from tests.e2e.commands import ROOT
 from tests.integration.replications import End
@@ -24,10 +26,13 @@ from tests.short_leases import short_leases
 from tests.testbed.hdfs import HdfsCluster
 from tests.testbed.s3 import S3Store
 from tests.unit.mirror.site import copier
+from toolkit.actions.file_copies import FileCopies
 from toolkit.cli.boundary import run_app
 from toolkit.cli.main import main
 from toolkit.el import CanonicalPath
 from toolkit.entities.mirror_work import TreeMirror
+from toolkit.ledger.state import holds
+from toolkit.ledger.state.holds import NewHold
 from toolkit.mirror.tree_planner import TreePlanner
 from toolkit.mirror.tree_run import TreeRun
 from toolkit.rendering.document_schemas import DocumentName
@@ -244,6 +249,44 @@ def test_a_hold_on_a_feed_stops_the_mirror_that_has_its_data(local: _Runs) -> No
     file.unlink()
     assert local.run()[0] == 0
     assert "a/f" not in local.trees()[1]
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_a_hold_that_is_set_while_files_are_copied_stops_the_mirror_before_it_publishes(
+    local: _Runs, monkeypatch: pytest.MonkeyPatch, *, is_file: bool
+) -> None:
+    local.feed = _FEED
+    assert local.run()[0] == 0
+    _change(local)
+    before, copy, file = local.trees()[1], FileCopies.copy, local.directory / "two/dst/a/.feedctl-hold"
+    with closing(open_ledger(sqlite_url(local.directory / "ledger.db"))) as ledger:
+
+        def copied_and_held(*arguments: Any, **options: Any) -> list[Copied]:  # noqa: ANN401
+            if is_file:
+                file.write_text("a lawsuit")
+            else:
+                ledger.write(lambda tx: holds.add(tx, NewHold(feed="parts", reason="a lawsuit"), "ann"))
+            return copy(*arguments, **options)
+
+        monkeypatch.setattr(FileCopies, "copy", copied_and_held)
+        code, result = local.run()
+        instance = result["instances"][0]
+        assert (code, result["status"], instance["waiting"]["code"]) == (75, "not_yet", "held")
+        why = f".feedctl-hold in {local.target.at('dst/a')}" if is_file else "a hold (a lawsuit)"
+        assert instance["waiting"]["message"].startswith(f"{why} keeps the feed parts on two, and ")
+        assert local.trees()[1] == before
+        monkeypatch.setattr(FileCopies, "copy", copy)
+        local.hour -= 1
+        assert local.run()[1]["instances"][0]["waiting"]["code"] == "held", "as a hold that was there at the start"
+        assert local.trees()[1] == before
+        if is_file:
+            file.unlink()
+        else:
+            ledger.write(lambda tx: holds.remove(tx, holds.active(tx)[0].hold_id, "ann"))
+        local.hour -= 1
+        code, result = local.run()
+    assert (code, result["instances"][0]["run"]["attempt"]) == (0, 2)
+    assert local.is_equal()
 
 
 @pytest.mark.extended

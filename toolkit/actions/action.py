@@ -96,6 +96,7 @@ class Applied(Generic[I]):
         writes: what else the ledger keeps of them, in the transaction that records the results.
         notes: for the user.
         failed: why the target as a whole has failed, although its items are done; None: it has not.
+        waiting: what the target waits for, so that its run ends here and another one goes on; None: nothing.
     """
 
     results: tuple[ItemResult[I], ...]
@@ -107,6 +108,7 @@ class Applied(Generic[I]):
     writes: tuple[LedgerWrite, ...] = ()
     notes: tuple[str, ...] = ()
     failed: Problem | None = None
+    waiting: Problem | None = None
 
 
 class Batch(Protocol[I]):
@@ -299,9 +301,7 @@ class Action(Protocol[T, I, D]):
         return plans, None
 
     def target_limit(self, plan: TargetPlan[T, I, D], work: RunContext) -> ExceededLimit | None:
-        """The safety limit of its own that a target's plan exceeds: it is refused, and the other targets go.
-
-        By default there is none.
+        """Return the limit of its own that a target's plan exceeds, by default none; other targets are not refused.
 
         Raises:
             Stopped: the process must not go on.

@@ -69,6 +69,7 @@ class BatchLoop(Generic[I]):
         results: what became of each item so far, and of what went with them.
         notes: for the user.
         failed: why the target as a whole has failed; None: no batch says so.
+        waiting: what the target waits for; None: no batch says so.
     """
 
     items: Sequence[I]
@@ -78,6 +79,7 @@ class BatchLoop(Generic[I]):
     results: list[ItemResult[I]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failed: Problem | None = None
+    waiting: Problem | None = None
 
     def work(self, batches: Batches[I]) -> None:
         """Apply all batches, none of them empty; after a stop the rest is left as it is."""
@@ -183,7 +185,7 @@ class BatchLoop(Generic[I]):
                 settled.append(item)
         self.results.extend((*applied.results, *applied.beside))
         self.notes.extend(applied.notes)
-        self.failed = self.failed or applied.failed
+        self.failed, self.waiting = self.failed or applied.failed, self.waiting or applied.waiting
         return RecordBatch(
             settled=settled,
             events=applied.events,

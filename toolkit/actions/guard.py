@@ -181,6 +181,19 @@ class Guard:
             return STOPPED
         return None
 
+    def require(self, base: CanonicalPath) -> None:
+        """Return when an effect below a base may begin; nothing that was seen before is relied on.
+
+        Raises:
+            Stopped: the run must not start another effect.
+            CalledOff: a condition stands against it, or its store does not answer.
+        """
+        refusal = self.refusal(base, must_look=True)
+        if self.stopped is not None:
+            raise self.stopped
+        if refusal is not None:
+            raise CalledOff(refusal=refusal)
+
     def is_silent(self, base: CanonicalPath) -> bool:
         """Return whether the store of a path is skipped because it does not answer."""
         return _store(base) in self._silent

@@ -121,7 +121,8 @@ class TargetRun(Generic[T, I, D]):
             loop.work(self._batches())
         finally:
             self._results, self.stopped = loop.results, guard.stopped
-        self.plan = replace(self.plan, failed=self.plan.failed or loop.failed)
+        failed, waiting = self.plan.failed or loop.failed, self.plan.waiting or loop.waiting
+        self.plan = replace(self.plan, failed=failed, waiting=waiting)
         self._note(tuple(_shortened(loop.notes)))
 
     def _batches(self) -> Batches[I]:
@@ -213,7 +214,9 @@ def _outcome_of(result: TargetResult[T, I, D], refused: Problem | None) -> RunOu
         return RunOutcome(status=RunStatus.FAILED, reason=refused.message, exit_code=ExitCode.REFUSED.value)
     plan = result.plan
     if plan.waiting is not None:
-        return RunOutcome(status=RunStatus.WAITING, reason=_text(plan.waiting), exit_code=ExitCode.NOT_YET.value)
+        # A run that has begun its items is over: the next one has a row of its own.
+        status = RunStatus.SKIPPED if plan.items else RunStatus.WAITING
+        return RunOutcome(status=status, reason=_text(plan.waiting), exit_code=ExitCode.NOT_YET.value)
     if plan.skipped is not None:
         return RunOutcome(status=RunStatus.SKIPPED, reason=_text(plan.skipped), exit_code=ExitCode.SKIPPED.value)
     failed = [each for each in result.items if each.outcome is Outcome.FAILED]

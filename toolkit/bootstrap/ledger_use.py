@@ -61,6 +61,11 @@ class LedgerHolds:
         """They in the form of those of `holds.yaml`."""
         return tuple(map(holds.as_entity_hold, self.found))
 
+    @property
+    def current(self) -> tuple[Hold, ...]:
+        """The holds as the ledger has them now; raises LedgerUnavailable when it cannot be read."""
+        return tuple(map(holds.as_entity_hold, self._active()))
+
     def are_on(self, pairs: Sequence[tuple[str, str]]) -> bool:
         """Return whether a hold was added on any of these feeds, each with its cluster, since they were read.
 

@@ -75,10 +75,12 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
     holds = MirrorHolds(
         repository=repository,
         place=lambda name, directory: cluster(name).place(directory),
-        holds=lambda: (*repository.holds, *context.holds.as_entities),
+        holds=lambda: (*repository.holds, *context.holds.current),
+        new_holds=context.holds,
     )
     return Mirrors(
         held=holds.problem,
+        conditions=holds.watch,
         actions={"hdfs": lambda: trees, "hdfs_snapshot": lambda: by_snapshots, "hive": by_tables},
         datasets=lambda process: tuple(mirrored_datasets(process, repository.clusters)),
     )

@@ -136,10 +136,11 @@ class TableDropper:
     def apply(self, drop: TableDrop) -> int:
         """Drop what the source still does not have; return the number of partitions, and tables without them.
 
-        Readers find nothing of it before its files go.
+        Readers find nothing of it before its files go. Raises CalledOff when a hold or another condition forbids it.
         """
-        if drop.root is None or (drop.is_whole and self._is_back(drop.name)):
+        if drop.root is None or not drop.places or (drop.is_whole and self._is_back(drop.name)):
             return 0
+        self.work.guard.require(drop.root)
         metastore = self.target.bound(self.work.guard.check)
         back = set() if drop.is_whole else set(self.source.metastore.partition_names(drop.name))
         left = [each for each in drop.places if each and each not in back]

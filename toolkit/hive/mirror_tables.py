@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 from typing_extensions import override
 
 from toolkit.actions.copy_limits import CopyLimits
-from toolkit.actions.model import Problem
+from toolkit.actions.guard import HELD, CalledOff
+from toolkit.actions.model import Problem, SkipReason
 from toolkit.catalog.errors import CatalogError, NoSuchTable, UnsupportedTable
 from toolkit.catalog.model import TableName
 from toolkit.el import ElError
@@ -109,10 +110,12 @@ class MirrorOutcome:
     Attributes:
         counters: ``COPY`` (files), ``BYTESCOPIED`` and ``DELETES`` (partitions, and tables without them).
         failed: why a table is not, or not all, as the source has it.
+        called_off: what ended the run before all tables were done; None: nothing.
     """
 
     counters: Counter[str]
     failed: Mapping[TableName, Problem]
+    called_off: CalledOff | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,17 +248,23 @@ class TableMirror:
         """Apply a plan.
 
         Raises:
-            StopRequested: the run was stopped.
+            Stopped: the run must not go on.
         """
         failed = {each.name: each.problem for each in changes.tables if each.problem is not None}
         dropped: dict[TableName, int] = {}
+        called_off: list[CalledOff] = []  # appending is atomic
 
         def apply(each: TableChange) -> None:
             self.work.guard.check()
+            if called_off:
+                return
             try:
                 problem = self._replicated(each.plan) if each.plan is not None else None
                 if problem is None and each.drop is not None:
                     dropped[each.name] = self._dropper.apply(each.drop)
+            except CalledOff as error:
+                called_off.append(error)
+                return
             except _FAILURES as error:
                 problem = problem_of(error)
             if problem is not None:
@@ -266,7 +275,7 @@ class TableMirror:
         for each in changes.tables:
             if each.plan is not None:
                 counted.update({name: each.plan.detail.counters[name] for name in ("COPY", "BYTESCOPIED")})
-        return MirrorOutcome(counters=counted, failed=failed)
+        return MirrorOutcome(counters=counted, failed=failed, called_off=called_off[0] if called_off else None)
 
     def _replicated(self, plan: TablePlan) -> Problem | None:
         """Replicate a table, and remove what dead runs left; return the first failure."""
@@ -275,14 +284,13 @@ class TableMirror:
         is_alone = contents is not None and not contents.table.keys
         with self._alone if is_alone else nullcontext():
             self._recover(plan)
-            failures = [
-                each
-                for batch in self._action.batches(plan, self.work)
-                for each in batch.apply(lambda _: None).results
-                if each.outcome is Outcome.FAILED
-            ]
+            batches = self._action.batches(plan, self.work)
+            results = [each for batch in batches for each in batch.apply(lambda _: None).results]
         if self.work.guard.stopped is not None:
             raise self.work.guard.stopped
+        if any(each.code == SkipReason.HELD for each in results):
+            raise CalledOff(refusal=HELD)
+        failures = [each for each in results if each.outcome is Outcome.FAILED]
         return Problem(code=failures[0].code, message=failures[0].message) if failures else None
 
     def _recover(self, plan: TablePlan) -> None:

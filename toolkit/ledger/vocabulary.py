@@ -54,8 +54,8 @@ class RunStatus(StrEnum):
     TIMED_OUT = "timed_out"
     """Its inputs did not come in time."""
     SKIPPED = "skipped"
-    """Nothing was done: suspended entity, safe mode, another run held the lease, a newer instance runs in its place, or
-    the source's retention has removed what was to be copied."""
+    """Nothing was done: suspended entity, safe mode, another run held the lease, a newer instance runs in its place,
+    the source's retention has removed what was to be copied; or a hold that came meanwhile stopped a mirror."""
 
     @property
     def is_terminal(self) -> bool:

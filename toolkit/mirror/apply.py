@@ -50,11 +50,13 @@ class MirrorRun:
         planner: has both sides; the target is under a lease of the run.
         copy: copies files.
         refuse: raises an error for a plan that must not be applied.
+        before_publication: called before readers can see a change; raises StopRequested when none may begin.
     """
 
     planner: MirrorPlanner
     copy: CopyFiles
     refuse: Callable[[MirrorPlan], None] = lambda _: None
+    before_publication: Callable[[], None] = lambda: None
 
     def run(self, wanted: str) -> tuple[MirrorPlan, ...]:
         """Finish what a stopped run began, then mirror a snapshot; return the plans in their order.
@@ -103,6 +105,7 @@ class MirrorRun:
         if state.work is MirrorWork.NOTHING:
             return
         if state.work is MirrorWork.BEGIN and not plan.operations:
+            self.before_publication()
             remove(target.system, self.planner.work, target.root)
             target.snapshots.create(target.root, state.snapshot)
             return
@@ -128,6 +131,7 @@ class MirrorRun:
         steps = {step: [each for each in plan.operations if each.step is step] for step in MirrorStep}
         if not is_there(target.system, work.child(_MOVED)):
             self._copy_all(steps[MirrorStep.COPY], state.snapshot)
+            self.before_publication()  # copying may have taken hours
             self._move_out(steps[MirrorStep.OUT])
             target.system.write(work.child(_MOVED), [b""])
         arriving = {MirrorStep.MAKE, MirrorStep.MOVE, MirrorStep.PLACE}

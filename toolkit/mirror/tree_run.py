@@ -58,6 +58,7 @@ class TreeRun:
         refuse: raises an error for a plan that must not be applied.
         run_name: names the directory of what goes into quarantine.
         completing: for calls of which the first alone is worse than all or none.
+        before_publication: called before readers can see a change; raises StopRequested when none may begin.
     """
 
     planner: TreePlanner
@@ -65,6 +66,7 @@ class TreeRun:
     refuse: Callable[[TreePlan], None] = lambda _: None
     run_name: str = "none"
     completing: Callable[[], AbstractContextManager[None]] = nullcontext
+    before_publication: Callable[[], None] = lambda: None
 
     @property
     def system(self) -> FileSystem:
@@ -126,6 +128,7 @@ class TreeRun:
         """Stage and rename; return the plan without files that cannot be read, if the mirror goes on without them."""
         new = self._part("new")
         plan = self._stage(plan, new, failed)
+        self.before_publication()  # copying may have taken hours
         blocking = [path for path in plan.leaving if path in plan.wanted]
         self._take(plan, blocking)
         self._make({below(self._part("old"), path).parent for path in plan.replaced})
@@ -171,6 +174,8 @@ class TreeRun:
         """Copy files; return the plan without those that cannot be read and are ignored, which `failed` gets."""
         source, left = self.planner.source, sorted(paths)
         for begin in range(0, len(left), FILES_AT_ONCE):
+            if into == self.planner.target:
+                self.before_publication()
             part = left[begin : begin + FILES_AT_ONCE]
             files = [file_copy(source, into, path, plan.wanted[path]) for path in part]
             errors = {each.target.relative_to(into): each for each in self.copy(source, into, files) if each.code}
@@ -258,6 +263,8 @@ class TreeRun:
     def _remove_objects(self, plan: TreePlan) -> None:
         """Remove the objects that have gone at the source; what goes into quarantine is copied there before."""
         root = self.planner.target
+        if plan.leaving:
+            self.before_publication()
         if plan.gone_at_source is GoneAtSource.QUARANTINE:
             files = [file_copy(root, self.quarantine, path, plan.present[path]) for path in plan.leaving]
             failed = [each for each in self.copy(root, root, files) if each.code]

@@ -97,8 +97,9 @@ class ProcessAction(Action[ProcessTarget, StepItem, ProcessDetail]):
         return (run_lease(target.ref), *output_leases(target))
 
     def conditions(self, plan: ProcessPlan, work: RunContext) -> tuple[Condition, ...]:
-        """Return the holds on the outputs that the run removes; what a workflow does, no hold of a feed can stop."""
-        return self.prepare.watch(plan.target.site, prepared_of(plan), work)
+        """Return the holds on what the run removes or a mirror changes; the rest of a workflow no hold can stop."""
+        site = plan.target.site
+        return (*self.prepare.watch(site, prepared_of(plan), work), *self.mirrors.conditions(site.process, work))
 
     def blank_plan(self, target: ProcessTarget) -> ProcessPlan:
         """Return the plan of a target that is not looked at."""

@@ -104,6 +104,7 @@ class InstanceBatch(ABC):
         *writes: LedgerWrite,
         notes: Sequence[str] = (),
         failed: Problem | None = None,
+        waiting: Problem | None = None,
     ) -> Applied[StepItem]:
         """Return the outcome of the batch; with that of the last one the check for late data is noted.
 
@@ -117,7 +118,12 @@ class InstanceBatch(ABC):
             if each.code in UNKNOWN and each.item.kind not in {STEP, END}
         }
         return Applied(
-            results=tuple(results), open=frozenset(is_open), writes=(*writes, *note), notes=tuple(notes), failed=failed
+            results=tuple(results),
+            open=frozenset(is_open),
+            writes=(*writes, *note),
+            notes=tuple(notes),
+            failed=failed,
+            waiting=waiting,
         )
 
     def updates_of_job(self, updates: RunUpdates, instances: Sequence[FeedInstance], data: DataAccess) -> JobUpdates:

@@ -100,12 +100,14 @@ class HiveMirrors(MirrorAction):
             report.say(note)
         outcome = mirror.apply(changes)
         counted, lasting = outcome.counters, {each for each, why in outcome.failed.items() if not is_refusal(why)}
-        cursor = changed.reached(lasting)
+        cursor = changed.reached(lasting) if outcome.called_off is None else None
         counted.update({} if cursor is None else cursor.counters)
         counted.update(EVENTS=changed.count)
-        if not outcome.failed:
+        if not outcome.failed and outcome.called_off is None:
             return counted
         work.write_ledger(copy_counters(counted))
+        if outcome.called_off is not None:
+            raise outcome.called_off
         for name, why in outcome.failed.items():
             report.say(f"{name}: {why.message}")
         message = _named(outcome.failed, len(changes.tables))

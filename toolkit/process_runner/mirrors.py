@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from toolkit.actions.action import copy_counters
 from toolkit.actions.file_copies import FileCopies
+from toolkit.actions.guard import CalledOff, Refusal
 from toolkit.actions.hold_watch import HoldCheckFailed
 from toolkit.actions.model import Problem, SkipReason
 from toolkit.entities.mirror_work import HiveMirror
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from toolkit.actions.action import RunContext
+    from toolkit.actions.guard import Condition
     from toolkit.actions.verification import VerifiedInstance
     from toolkit.el import CanonicalPath
     from toolkit.entities import Process
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from toolkit.process_runner.targets import ProcessPlan, ProcessTarget
 
 _MEGABYTE = 1024 * 1024
+_HELD = "a hold was set on a feed that has data in the target; run again when the hold is lifted"
 
 
 class MirrorRemovesTooMuch(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -63,7 +66,10 @@ class MirrorAction(Protocol):
         ...
 
     def run(self, plan: ProcessPlan, work: RunContext) -> Counter[str] | Problem:
-        """Mirror, under the lease of the run on the target; return the counters, or why nothing could be done."""
+        """Mirror, under the lease of the run on the target; return the counters, or why nothing could be done.
+
+        Before it publishes anything it asks the guard of the run; then CalledOff ends it, and the next run goes on.
+        """
         ...
 
     def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:
@@ -80,11 +86,13 @@ class Mirrors:
         actions: make the action of a type, by the keys of `MirrorSettings.given`; that of a type is made if it is used.
         datasets: canonical URIs of the datasets that the mirror of a process updates.
         held: which hold the mirror of a process waits for; None: none.
+        conditions: holds that are set while the mirror of a process runs.
     """
 
     actions: Mapping[str, Callable[[], MirrorAction]]
     datasets: Callable[[Process], Sequence[str]] = lambda _: ()
     held: Callable[[Process, RunContext], Problem | None] = lambda _, __: None
+    conditions: Callable[[Process, RunContext], Sequence[Condition]] = lambda _, __: ()
 
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         """Return the plan of an instance, with the changes of its mirror in a dry run, or why it must not run."""
@@ -136,6 +144,8 @@ class MirrorEngine(StepEngine):
             return StepEnd(exit_code=None, message="no action does mirrors of this type yet", may_retry=False)
         try:
             counted = action.run(self.plan, self.work)
+        except CalledOff as error:
+            raise CalledOff(refusal=self._explained(error.refusal)) from error
         except (StorageError, InvalidInput) as error:
             report.say(f"failed: {error}")
             raise
@@ -147,6 +157,16 @@ class MirrorEngine(StepEngine):
         self.work.write_ledger(copy_counters(counted))
         report.say(", ".join(f"{name} {number}" for name, number in counted.items()))
         return StepEnd(exit_code=NOTHING_CHANGED if report.is_unchanged else 0)
+
+    def _explained(self, refusal: Refusal) -> Refusal:
+        """Return a refusal with the hold that it is about, in the words of a hold at the start."""
+        if refusal.code == SkipReason.HELD:
+            found = self.mirrors.held(self.plan.target.site.process, self.work)
+            refusal = replace(
+                refusal, why=_HELD if found is None else f"{found.message} (it was set while the mirror ran)"
+            )
+        self.plan.detail.report.say(f"stopped: {refusal.why}")
+        return refusal
 
 
 def failed(plan: ProcessPlan, problem: Problem) -> ProcessPlan:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from toolkit.actions.guard import HELD
 from toolkit.actions.verification import TreeVerifier
 from toolkit.el import shift
 from toolkit.mirror.apply import MirrorRun
@@ -85,7 +87,10 @@ class SnapshotMirrors(MirrorAction):
             amount = f"{sum(1 for _ in found.changes()):,} changes {found.basis}"
             plan.detail.report.say(f"{planner.target.root} becomes {found.state.snapshot}: {amount}")
 
-        run = MirrorRun(planner=planner, copy=copies.copy, refuse=accept)
+        root = planner.target.root
+        run = MirrorRun(
+            planner=planner, copy=copies.copy, refuse=accept, before_publication=partial(work.guard.require, root)
+        )
         plans = run.run(planner.rules.snapshot(target.instance_key))
         problem = plans[-1].state.problem
         if problem is not None:
@@ -94,7 +99,8 @@ class SnapshotMirrors(MirrorAction):
         plan.detail.report.is_unchanged = not any(each.operations or each.state.work not in quiet for each in plans)
         retentions = (settings.source_snapshot_retention, settings.target_snapshot_retention)
         counted = counted_in(plans)
-        pruned = run.prune(*map(self.kept, retentions))
+        is_held = work.guard.refusal(root, must_look=True) == HELD  # the target is published: the rest can wait
+        pruned = () if is_held else run.prune(*map(self.kept, retentions))
         for path in pruned:
             plan.detail.report.say(f"deleted {path}")
         counted.update(SNAPSHOTSPRUNED=len(pruned))

@@ -10,6 +10,7 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolkit.actions.guard import CalledOff, Refusal
 from toolkit.actions.model import INTERRUPTED, ItemResult, Problem, SkipReason
 from toolkit.availability import DATA_ERRORS
 from toolkit.errors import InvalidInput, Unavailable
@@ -223,6 +224,8 @@ class StepBatch(InstanceBatch):
             end = self._run() if self.item.kind == STEP else StepEnd(exit_code=0)
         except Stopped as stopped:  # the engine has ended all of the step; the end of the run ends it in the ledger
             return self._stopped(stopped)
+        except CalledOff as error:
+            return self._called_off(error.refusal)
         except (*DATA_ERRORS, InvalidInput, FileChanged, OSError, Unavailable) as error:
             return self._failed(_code_of(error), str(error))
         if not end.succeeded:
@@ -321,6 +324,13 @@ class StepBatch(InstanceBatch):
     def _failed(self, code: str, why: str, *writes: LedgerWrite) -> Applied[StepItem]:
         result = ItemResult.failed(self.item, code, f"{self.item.name}: {why}")
         return self.applied([result], failed(self.ref, self.item.name), *writes)
+
+    def _called_off(self, refusal: Refusal) -> Applied[StepItem]:
+        """A hold lets the instance wait, as one that was there before the run does."""
+        if refusal.code != SkipReason.HELD:
+            return self._failed(refusal.code, refusal.why)
+        held, result = Problem(code=refusal.code, message=refusal.why), ItemResult.skipped(self.item, refusal.code)
+        return self.applied([result], failed(self.ref, self.item.name), waiting=held)
 
     def _stopped(self, stopped: Stopped, *writes: LedgerWrite) -> Applied[StepItem]:
         self.work.guard.stop(stopped)

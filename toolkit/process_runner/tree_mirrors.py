@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -64,6 +65,7 @@ class TreeMirrors(MirrorAction):
             refuse=accept,
             run_name=work.run_name,
             completing=work.guard.completing,
+            before_publication=partial(work.guard.require, planner.target),
         )
         done = run.run()
         plan.detail.report.is_unchanged = done.is_nothing

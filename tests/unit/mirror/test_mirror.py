@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -85,6 +86,29 @@ def test_a_run_that_was_killed_at_any_call_is_finished_by_the_next(*, is_first: 
         again.one.write(below(SOURCE, "later"), [b"later"])
         again.mirror(2)
         assert not any(name.endswith("arranged") for name in again.names()[1])
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_run_that_may_not_publish_leaves_the_target_and_the_next_one_copies_nothing_again(*, is_first: bool) -> None:
+    site = _filled()
+    if not is_first:
+        site.mirror(0)
+        _change(site)
+    before = site.two.tree(TARGET)
+
+    def refuse() -> None:
+        message = "held"
+        raise StopRequested(message)
+
+    with pytest.raises(StopRequested, match="held"):
+        replace(site.run, before_publication=refuse).run(site.name(1))
+    assert site.two.tree(TARGET) == before
+    read = site.one.read_bytes
+    site.mirror(1)
+    assert (site.one.read_bytes, site.two.tree(TARGET)) == (read, site.one.tree(SOURCE))
+    with pytest.raises(StopRequested, match="held"):  # a snapshot of a target without changes is one, too
+        replace(site.run, before_publication=refuse).run(site.name(2))
+    assert site.names()[1][-1] == site.name(1)[-8:]
 
 
 def test_a_renamed_directory_is_mirrored_without_reading_a_byte() -> None:

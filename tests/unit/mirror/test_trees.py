@@ -68,7 +68,10 @@ class _Site:
         return tree_planner(self.settings, self.one, self.two)
 
     def run(self, name: str = "7") -> TreePlan:
-        return TreeRun(planner=self.planner, copy=copier(self.one, self.two), run_name=name).run()
+        return self.tree_run(name).run()
+
+    def tree_run(self, name: str = "7") -> TreeRun:
+        return TreeRun(planner=self.planner, copy=copier(self.one, self.two), run_name=name)
 
     def files(self, root: CanonicalPath, *, own: bool = False) -> dict[str, str]:
         """Return the text of each file below a directory."""
@@ -418,3 +421,29 @@ def test_what_a_stopped_run_staged_is_not_copied_again_and_never_comes_with_what
     site.one.delete(below(SOURCE, "b/y"), below=SOURCE)
     site.run()
     assert site.files(TARGET, own=True) == {**_FILES, "b/x": "x"}
+
+
+def _refused() -> None:
+    message = "held"
+    raise StopRequested(message)
+
+
+@pytest.mark.parametrize("has_renames", [True, False])
+def test_a_run_that_may_not_publish_leaves_the_target_and_the_next_one_goes_on(
+    site: _Site, *, has_renames: bool
+) -> None:
+    site.two.capabilities = replace(MemoryHdfs.capabilities, atomic_rename=has_renames)
+    site.run()
+    for is_first, is_copied_again in ((True, not has_renames), (False, False)):
+        if is_first:
+            _change(site)
+        else:
+            site.one.delete(below(SOURCE, "deep/in/h é"), below=SOURCE)
+        before = site.two.tree(TARGET)
+        with pytest.raises(StopRequested, match="held"):
+            replace(site.tree_run(), before_publication=_refused).run()
+        assert site.two.tree(TARGET) == before
+        read = site.one.read_bytes
+        site.run()
+        assert (site.one.read_bytes > read, site.own()) == (is_copied_again, [])
+        assert site.files(TARGET) == site.files(SOURCE)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,8 +14,9 @@ import pytest
 
 from tests.unit.hive.mirror_site import CLICKS, DAYS, USERS, MirrorSite
 from tests.unit.hive.test_table_import import KEY
+from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.actions.model import TargetPlan
-from toolkit.el import parse_instant
+from toolkit.el import CanonicalPath, parse_instant
 from toolkit.entities import Engine
 from toolkit.entities.mirror_work import HiveMirror, MirrorSettings
 from toolkit.entities.vocabulary import GoneAtSource
@@ -26,6 +29,7 @@ from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, M
 from toolkit.process_runner.targets import ProcessDetail, ProcessPlan, StepItem
 from toolkit.programs.port import StepEnd
 from toolkit.rendering.mirror_plan import mirror_document, mirror_lines
+from toolkit.runs.stop import NeverStopped
 
 _MIRROR = HiveMirror(
     source_cluster="primary",
@@ -83,10 +87,11 @@ class _Run:
     def planned(self, *, is_dry_run: bool = False) -> ProcessPlan:
         return self.mirrors(is_dry_run=is_dry_run).planned(self.plan(), self.site.work())
 
-    def run(self) -> tuple[StepEnd, dict[str, int]]:
+    def run(self, conditions: Sequence[Condition] = ()) -> tuple[StepEnd, dict[str, int]]:
         self.site.run += 1
         plan, counted = self.plan(), cast("Any", self.counters)
-        work = replace(self.site.work(), write_ledger=lambda _: None)
+        guard = Guard(run=NeverStopped(), conditions=conditions)
+        work = replace(self.site.work(), write_ledger=lambda _: None, guard=guard)
         engine = MirrorEngine(mirrors=self.mirrors(), plan=plan, work=work)
         log = self.site.root / "log"
         log.touch()
@@ -182,6 +187,39 @@ def test_a_run_that_drops_too_much_is_refused_before_anything_changes(ran: _Run)
     ran.approve = None
     ran.limits = DeleteLimits(instances=2, fraction=0.7, bytes=20)
     assert ran.run()[1]["DELETES"] == 2
+
+
+@dataclass
+class _HeldLater(Condition):
+    """A hold that is set when so many looks have found none."""
+
+    looks: int
+
+    def refusal(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> Refusal | None:
+        del base, items, must_look
+        self.looks -= 1
+        return HELD if self.looks < 0 else None
+
+
+def test_a_hold_that_is_set_meanwhile_ends_the_run_before_the_next_table_and_the_next_run_goes_on(ran: _Run) -> None:
+    ran.run()
+    site, cursor = ran.site, ran.counters["EVENT"]
+    site.add("ds=2026-03-03", "new")
+    site.write("users", "newer")
+    site.source.alter_table(site.source.table(USERS))
+    site.source.drop_partitions(CLICKS, [DAYS[0]])
+    before = site.rows(site.target)
+    with pytest.raises(CalledOff, match="a hold was set"):
+        ran.run((_HeldLater(0),))
+    assert (site.rows(site.target), ran.counters["EVENT"]) == (before, cursor)
+    looks = 0
+    while site.rows(site.target) != site.rows(site.source):
+        with suppress(CalledOff):
+            ran.run((_HeldLater(looks),))
+        looks += 1
+        assert ran.counters["EVENT"] == cursor or site.rows(site.target) == site.rows(site.source)
+    assert looks > 3, "each table, its registration and its drop asked"
+    assert [each for each in site.left() if ".feedctl-data-" in each or ".feedctl-copy-" in each] == []
 
 
 def test_an_empty_database_drops_nothing(ran: _Run) -> None:
