@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from itertools import groupby
@@ -38,6 +39,7 @@ CopyFiles: TypeAlias = "Callable[[CanonicalPath, CanonicalPath, Sequence[FileCop
 """Copies files from the store of the first path to that of the second, as `toolkit.actions.file_copies.FileCopies.copy`
 does."""
 _NEW, _MOVED = "new", "moved"
+_COUNTED = ("COPY", "BYTESCOPIED", "COPYREUSED", "BYTESREUSED", "RENAMES", "DELETES")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +53,15 @@ class MirrorRun:
         copy: copies files.
         refuse: raises an error for a plan that must not be applied.
         before_publication: called before readers can see a change; raises StopRequested when none may begin.
+        counters: what this run has done; ``COPYREUSED`` and ``BYTESREUSED`` are copies that a stopped run had made.
     """
 
     planner: MirrorPlanner
     copy: CopyFiles
     refuse: Callable[[MirrorPlan], None] = lambda _: None
     before_publication: Callable[[], None] = lambda: None
+    counters: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTED, 0)))
+    _renamed: list[Operation] = field(default_factory=list, init=False, repr=False)
 
     def run(self, wanted: str) -> tuple[MirrorPlan, ...]:
         """Finish what a stopped run began, then mirror a snapshot; return the plans in their order.
@@ -134,6 +139,8 @@ class MirrorRun:
             self.before_publication()  # copying may have taken hours
             self._move_out(steps[MirrorStep.OUT])
             target.system.write(work.child(_MOVED), [b""])
+        else:
+            self._count_copies("COPYREUSED", "BYTESREUSED", steps[MirrorStep.COPY])
         arriving = {MirrorStep.MAKE, MirrorStep.MOVE, MirrorStep.PLACE}
         self._in_levels(self._bring_in, [each for each in plan.operations if each.step in arriving])
         source = self.planner.source.at(state.snapshot)
@@ -141,6 +148,10 @@ class MirrorRun:
             lambda each: self._keep(below(source, each.path), below(target.root, each.path)),
             steps[MirrorStep.ATTRIBUTES],
         )
+        gone = plan.removed - plan.placed
+        self.counters["RENAMES"] += sum(each.step is MirrorStep.MOVE for each in self._renamed)
+        self.counters["DELETES"] += sum(each.step is MirrorStep.OUT and each.path in gone for each in self._renamed)
+        self._renamed.clear()
         strange = unexplained(target.snapshots.diff(target.root, state.base), plan.operations)
         if strange:
             raise MirrorTargetChanged(path=below(target.root, strange[0]), detail=f"{len(strange)} paths")
@@ -155,7 +166,9 @@ class MirrorRun:
         source, new = self.planner.source.at(snapshot), self.planner.work.child(_NEW)
         system = self.planner.target.system
         staged: Tree = read_tree(system, new, self.planner.check, directories=False) or {}
-        left = [each for each in operations if staged.get(self._slot(_NEW, each.path).relative_to(new)) != each.entry]
+        ready = {each for each in operations if staged.get(self._slot(_NEW, each.path).relative_to(new)) == each.entry}
+        self._count_copies("COPYREUSED", "BYTESREUSED", ready)
+        left = [each for each in operations if each not in ready]
         for begin in range(0, len(left), FILES_AT_ONCE):
             part = left[begin : begin + FILES_AT_ONCE]
             files = [
@@ -166,13 +179,18 @@ class MirrorRun:
             if failed:
                 raise FilesFailed(path=self.planner.target.root, failed=failed)
             self._all(lambda each: self._keep(below(source, each.path), self._slot(_NEW, each.path)), part)
+            self._count_copies("COPY", "BYTESCOPIED", part)
+
+    def _count_copies(self, files: str, size: str, operations: Collection[Operation]) -> None:
+        self.counters[files] += len(operations)
+        self.counters[size] += sum(each.entry.size for each in operations if each.entry)
 
     def _move_out(self, operations: Sequence[Operation]) -> None:
         system, target = self.planner.target.system, self.planner.target.root
         for directory in sorted({self._slot(OUT, each.path).parent for each in operations}):
             system.mkdirs(directory)
         self._in_levels(
-            lambda each: self._rename(below(target, each.path), self._slot(OUT, each.path)),
+            lambda each: self._rename(each, below(target, each.path), self._slot(OUT, each.path)),
             operations,
         )
 
@@ -181,11 +199,11 @@ class MirrorRun:
         if operation.step is MirrorStep.MAKE:
             self.planner.target.system.mkdirs(place)
         elif operation.step is MirrorStep.MOVE:
-            self._rename(self._slot(OUT, operation.origin), place)
+            self._rename(operation, self._slot(OUT, operation.origin), place)
         else:
-            self._rename(self._slot(_NEW, operation.path), place)
+            self._rename(operation, self._slot(_NEW, operation.path), place)
 
-    def _rename(self, origin: CanonicalPath, place: CanonicalPath) -> None:
+    def _rename(self, operation: Operation, origin: CanonicalPath, place: CanonicalPath) -> None:
         """Rename unless a stopped run did."""
         system = self.planner.target.system
         try:
@@ -193,6 +211,8 @@ class MirrorRun:
         except (NotFound, AlreadyExists):
             if is_there(system, origin) or not is_there(system, place):
                 raise
+        else:
+            self._renamed.append(operation)  # appending is atomic
 
     def _keep(self, origin: CanonicalPath, place: CanonicalPath) -> None:
         source, target = self.planner.source.system, self.planner.target.system

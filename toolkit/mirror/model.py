@@ -201,10 +201,6 @@ class MirrorPlan(MirrorDiff):
     state: MirrorState
     operations: tuple[Operation, ...] = ()
 
-    def count(self, step: MirrorStep) -> int:
-        """Return the number of operations of a step."""
-        return sum(each.step is step for each in self.operations)
-
     @cached_property
     def moved(self) -> frozenset[str]:
         """Paths of the older tree that move, and files of it that get other bytes."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import eq
 from typing import TYPE_CHECKING
@@ -59,6 +59,7 @@ class TreeRun:
         run_name: names the directory of what goes into quarantine.
         completing: for calls of which the first alone is worse than all or none.
         before_publication: called before readers can see a change; raises StopRequested when none may begin.
+        reused: files that a stopped run had copied, filled by `run`.
     """
 
     planner: TreePlanner
@@ -67,6 +68,7 @@ class TreeRun:
     run_name: str = "none"
     completing: Callable[[], AbstractContextManager[None]] = nullcontext
     before_publication: Callable[[], None] = lambda: None
+    reused: set[str] = field(default_factory=set, init=False)
 
     @property
     def system(self) -> FileSystem:
@@ -145,8 +147,8 @@ class TreeRun:
         above = {path[:index] for path in plan.copied for index, each in enumerate(path) if each == "/"}
         kinds = dict.fromkeys(above, FileKind.DIRECTORY) | {path: plan.wanted[path].kind for path in plan.copied}
         staged = self._staged(new, {**kinds, **dict.fromkeys(directories, FileKind.DIRECTORY)}, plan)
-        ready = {path for path, entry in plan.copied.items() if path in staged and self._is_copy(staged[path], entry)}
-        plan = self._copy_all(plan, [path for path in plan.copied if path not in ready], new, failed)
+        self.reused.update(path for path, entry in plan.copied.items() if self._is_copy(staged.get(path), entry))
+        plan = self._copy_all(plan, [path for path in plan.copied if path not in self.reused], new, failed)
         self._make({below(new, path) for path in directories})
         for path in sorted(directories, key=lambda each: (-each.count("/"), each)):
             self._keep(plan, new, path)
@@ -165,8 +167,8 @@ class TreeRun:
         remove_wholly(system, new, root)
         return {}
 
-    def _is_copy(self, staged: TreeFile, wanted: TreeFile) -> bool:
-        return staged.kind is wanted.kind and self.planner.is_same(wanted, staged)
+    def _is_copy(self, staged: TreeFile | None, wanted: TreeFile) -> bool:
+        return staged is not None and staged.kind is wanted.kind and self.planner.is_same(wanted, staged)
 
     def _copy_all(
         self, plan: TreePlan, paths: Iterable[str], into: CanonicalPath, failed: dict[str, Copied]

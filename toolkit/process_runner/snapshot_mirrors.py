@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from toolkit.actions.verification import TreeVerifier
 from toolkit.el import shift
 from toolkit.mirror.apply import MirrorRun
 from toolkit.mirror.attributes import copy_problem
-from toolkit.mirror.changes import MirrorStep
 from toolkit.mirror.model import Attribute, KeptSnapshots, MirrorPlan, MirrorRules, MirrorSide, MirrorWork
 from toolkit.mirror.planner import MirrorPlanner
 from toolkit.mirror.verify import verify_snapshot_mirror
@@ -98,7 +97,7 @@ class SnapshotMirrors(MirrorAction):
         quiet = {MirrorWork.NOTHING, MirrorWork.BEGIN}
         plan.detail.report.is_unchanged = not any(each.operations or each.state.work not in quiet for each in plans)
         retentions = (settings.source_snapshot_retention, settings.target_snapshot_retention)
-        counted = counted_in(plans)
+        counted = Counter(run.counters)
         is_held = work.guard.refusal(root, must_look=True) == HELD  # the target is published: the rest can wait
         pruned = () if is_held else run.prune(*map(self.kept, retentions))
         for path in pruned:
@@ -151,16 +150,6 @@ class SnapshotMirrors(MirrorAction):
     def kept(self, retention: SnapshotRetention) -> KeptSnapshots:
         """Return the snapshots that one side keeps now."""
         return KeptSnapshots(older_than=shift(self.now(), retention.limit, -1, "UTC"), number=retention.number)
-
-
-def counted_in(plans: Sequence[MirrorPlan]) -> Counter[str]:
-    """Return the counters of plans."""
-    return Counter(
-        COPY=sum(each.count(MirrorStep.COPY) for each in plans),
-        BYTESCOPIED=sum(each.bytes for each in plans),
-        RENAMES=sum(each.count(MirrorStep.MOVE) for each in plans),
-        DELETES=sum(len(each.removed - each.placed) for each in plans),
-    )
 
 
 def snapshot_mirror(target: ProcessTarget) -> SnapshotMirror | None:

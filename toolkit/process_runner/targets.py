@@ -172,7 +172,7 @@ class ProcessDetail:
             who orders all steps to run again answers for what is there.
         mirror: what a dry run of a mirror would change; None: it is no mirror, or no dry run.
         counters: filled while a mirror runs: ``TIMETAKEN`` (milliseconds), ``COPY`` (files), ``BYTESCOPIED``,
-            ``RENAMES``, ``DELETES`` and ``SNAPSHOTSPRUNED``.
+            ``COPYREUSED``, ``BYTESREUSED``, ``RENAMES``, ``DELETES`` and ``SNAPSHOTSPRUNED``.
         report: filled while a mirror runs.
     """
 

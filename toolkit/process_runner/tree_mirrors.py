@@ -69,7 +69,14 @@ class TreeMirrors(MirrorAction):
         )
         done = run.run()
         plan.detail.report.is_unchanged = done.is_nothing
-        return Counter(COPY=len(done.copied), BYTESCOPIED=done.bytes, DELETES=len(done.leaving))
+        size = sum(done.copied[path].size for path in run.reused)
+        return Counter(
+            COPY=len(done.copied) - len(run.reused),
+            BYTESCOPIED=done.bytes - size,
+            COPYREUSED=len(run.reused),
+            BYTESREUSED=size,
+            DELETES=len(done.leaving),
+        )
 
     @override
     def verified(self, target: ProcessTarget, work: RunContext) -> VerifiedInstance:

@@ -41,7 +41,8 @@ _MIRROR = SnapshotMirror(
 )
 
 
-_COUNTED = ("COPY", "BYTESCOPIED", "RENAMES", "DELETES", "SNAPSHOTSPRUNED")
+_COUNTED = ("COPY", "BYTESCOPIED", "COPYREUSED", "BYTESREUSED", "RENAMES", "DELETES", "SNAPSHOTSPRUNED")
+_NOTHING = dict.fromkeys(_COUNTED, 0)
 
 
 @dataclass
@@ -114,10 +115,11 @@ def test_a_run_mirrors_counts_and_prunes(ran: _Run) -> None:
     assert ran.planned(0).failed is None
     assert ran.run(0) == (
         StepEnd(exit_code=0),
-        {"COPY": 4, "BYTESCOPIED": 20, "RENAMES": 0, "DELETES": 0, "SNAPSHOTSPRUNED": 1},
+        _NOTHING | {"COPY": 4, "BYTESCOPIED": 20, "SNAPSHOTSPRUNED": 1},
     )
     _change(ran.site)
-    assert ran.run(1)[1] == {"COPY": 2, "BYTESCOPIED": 17, "RENAMES": 1, "DELETES": 1, "SNAPSHOTSPRUNED": 2}
+    changed = {"COPY": 2, "BYTESCOPIED": 17, "RENAMES": 1, "DELETES": 1, "SNAPSHOTSPRUNED": 2}
+    assert ran.run(1)[1] == _NOTHING | changed
     assert len(ran.written) == 2
     assert ran.site.one.tree(SOURCE) == ran.site.two.tree(TARGET)
 
@@ -233,7 +235,7 @@ def test_the_log_of_the_step_says_what_was_done(ran: _Run) -> None:
         f"feedctl: deleted {SOURCE}/.snapshot/{first}",
         f"feedctl: deleted {TARGET}/.snapshot/{first}",
     ]
-    assert counted.startswith("feedctl: COPY 2, BYTESCOPIED 17, RENAMES 1, DELETES 1, SNAPSHOTSPRUNED 2, TIMETAKEN ")
+    assert counted.startswith("feedctl: COPY 2, BYTESCOPIED 17, COPYREUSED 0, BYTESREUSED 0, RENAMES 1, DELETES 1,")
     assert ran.log.stat().st_mode & 0o777 == 0o600
     ran.limits, ran.log = DeleteLimits(instances=0), ran.log.with_name("third.log")
     ran.site.one.delete(below(SOURCE, "new"), below=SOURCE)
@@ -259,4 +261,28 @@ def test_an_equal_target_is_unchanged_and_a_finished_one_is_not(ran: _Run) -> No
     with pytest.raises(StopRequested):
         ran.run(3)
     ran.site.two.before_effect = lambda _: None
-    assert ran.run(3) == (StepEnd(exit_code=0), {**dict.fromkeys(_COUNTED, 0), "SNAPSHOTSPRUNED": 2})
+    assert ran.run(3) == (StepEnd(exit_code=0), {**_NOTHING, "SNAPSHOTSPRUNED": 2})
+
+
+@pytest.mark.parametrize(
+    ("killed_at", "counted"),
+    [
+        ("rename ", {"COPYREUSED": 2, "BYTESREUSED": 17, "RENAMES": 1, "DELETES": 1}),
+        ("create ", {"COPYREUSED": 2, "BYTESREUSED": 17}),
+    ],
+)
+def test_the_rerun_of_a_killed_run_counts_what_it_did_and_apart_what_it_found(
+    ran: _Run, killed_at: str, counted: dict[str, int]
+) -> None:
+    ran.run(0)
+    _change(ran.site)
+
+    def killed(what: str) -> None:
+        if what.startswith(killed_at):
+            raise StopRequested(what)
+
+    ran.site.two.before_effect = killed
+    with pytest.raises(StopRequested):
+        ran.run(1)
+    ran.site.two.before_effect = lambda _: None
+    assert ran.run(1)[1] == _NOTHING | counted | {"SNAPSHOTSPRUNED": 2}

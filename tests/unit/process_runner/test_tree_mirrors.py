@@ -18,6 +18,7 @@ from toolkit.el import CanonicalPath
 from toolkit.entities import Engine
 from toolkit.entities.mirror_work import MirrorSettings, TreeMirror
 from toolkit.entities.vocabulary import GoneAtSource
+from toolkit.errors import StopRequested
 from toolkit.planning.delete_limits import DeleteLimits
 from toolkit.process_runner.mirrors import MirrorEngine, MirrorRemovesTooMuch, Mirrors
 from toolkit.process_runner.targets import ProcessDetail, ProcessPlan, StepItem
@@ -33,6 +34,9 @@ _MIRROR = TreeMirror(
     target_dir=TARGET.path,
     on_source_delete=GoneAtSource.DELETE,
 )
+
+
+_NOTHING = dict.fromkeys(("COPY", "BYTESCOPIED", "COPYREUSED", "BYTESREUSED", "DELETES"), 0)
 
 
 @dataclass
@@ -80,7 +84,7 @@ def ran() -> _Run:
     for name in ("a/f", "a/g", "deep/in/h", "stays"):
         one.mkdirs(below(SOURCE, name).parent)
         one.write(below(SOURCE, name), [name.encode()])
-    assert found.run() == (StepEnd(exit_code=0), {"COPY": 4, "BYTESCOPIED": 20, "DELETES": 0})
+    assert found.run() == (StepEnd(exit_code=0), _NOTHING | {"COPY": 4, "BYTESCOPIED": 20})
     one.delete(below(SOURCE, "a"), below=SOURCE)
     one.append(below(SOURCE, "stays"), b" longer")
     one.mkdirs(below(SOURCE, "new"))
@@ -103,7 +107,23 @@ def test_a_dry_run_shows_the_changes_and_makes_none(ran: _Run) -> None:
     assert actions[0] == {"action": "copy", "path": "new/x", "origin": None, "bytes": 5}
     assert ran.stores["two"].tree(TARGET) == before
     assert (ran.planned().detail.mirror, ran.planned().failed) == (None, None)
-    assert ran.run()[1] == {"COPY": 2, "BYTESCOPIED": 17, "DELETES": 1}
+    assert ran.run()[1] == _NOTHING | {"COPY": 2, "BYTESCOPIED": 17, "DELETES": 1}
+
+
+def test_the_rerun_of_a_killed_run_counts_what_it_copied_and_apart_what_it_found(ran: _Run) -> None:
+    two = ran.stores["two"]
+
+    def killed(what: str) -> None:
+        if what.startswith("rename "):
+            raise StopRequested(what)
+
+    two.before_effect = killed
+    with pytest.raises(StopRequested):
+        ran.run()
+    two.before_effect = lambda _: None
+    ran.stores["one"].write(below(SOURCE, "later"), [b"later"])
+    counted = {"COPY": 1, "BYTESCOPIED": 5, "COPYREUSED": 2, "BYTESREUSED": 17, "DELETES": 1}
+    assert ran.run()[1] == counted
 
 
 def test_a_run_that_removes_too_much_is_refused_before_the_target_changes(ran: _Run) -> None:
