@@ -34,7 +34,7 @@ def restore(
     cluster: Clusters = None,
     from_manifest: Annotated[
         str | None,
-        typer.Option("--from-manifest", metavar="URI", help="The instance that this manifest in quarantine is about."),
+        typer.Option("--from-manifest", metavar="URI", help="The instance that has this as `manifest` in --list."),
     ] = None,
     show: Annotated[
         bool, typer.Option("--list", help="Show what can be restored until when; without a name of all feeds.")

@@ -3,40 +3,46 @@
 After each step of a move: what a kill leaves, and what the next run does about it.
 
 Where renames are atomic:
-1. The manifest is written: an instance as it was; the next run evicts it, and a purge removes that manifest.
-2. The instance is renamed: it is in quarantine, and the next run finds that it has gone.
+1. The manifests of a batch are written as one list: the instances are as they were, and the next run evicts them. A
+   list says nothing of an instance that is not beside it.
+2. Each instance is renamed: it is in quarantine, and the next run finds that it has gone.
 
 Where files go one by one:
 1. The manifest is written, and the availability flag is copied: the flag is still there, so that the instance does not
    count as condemned; the next run evicts it anew.
 2. The flag is removed: readers do not find it any more, and its objects stay until the purge.
 
-A purge removes the data first and the manifest last, so that a killed one is found again.
+A purge removes the data first and the manifest last, or the lists of a run of which nothing is left, so that a killed
+one is found again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolkit.actions.attempt import FailedAttempt, attempted
 from toolkit.actions.model import INTERRUPTED, ItemResult
-from toolkit.actions.publication import remove, remove_begun, remove_quietly
+from toolkit.actions.publication import remove, remove_begun
 from toolkit.availability import content_of, is_there
 from toolkit.result import Outcome
 from toolkit.retention.delete import Removed, SingleDelete, is_gone, unanswered
 from toolkit.retention.plan import ItemKind, StayReason
 from toolkit.retention.quarantine import (
     FOLDER_PERMISSION,
+    KEY,
+    LIST,
     ParentDirectory,
     QuarantineManifest,
     QuarantinePlace,
     kept_until,
+    lists_of,
     place_at,
 )
-from toolkit.storage import FileKind, NotFound, StorageError, SymlinkRefused, Unreachable, WrongKind
+from toolkit.storage import ASIDE_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused, Unreachable, WrongKind
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,6 +54,22 @@ if TYPE_CHECKING:
     from toolkit.storage import FileSystem
 
 _CHUNK = 1 << 20
+
+
+@dataclass(kw_only=True)
+class _BatchList:
+    """Manifests of the items of a batch below one base.
+
+    Attributes:
+        items: by their paths.
+        failed: why an item has no manifest, by its path.
+        is_written: the lists are there.
+    """
+
+    items: dict[CanonicalPath, PlanItem] = field(default_factory=dict)
+    failed: dict[CanonicalPath, StorageError] = field(default_factory=dict)
+    is_written: bool = False
+    lock: Lock = field(default_factory=Lock)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +89,8 @@ class QuarantinedDelete:
     now: Callable[[], datetime]
     _parents: dict[CanonicalPath, ParentDirectory] = field(default_factory=dict, init=False)
     _folders: set[CanonicalPath] = field(default_factory=set, init=False)
+    _lists: dict[CanonicalPath, _BatchList] = field(default_factory=dict, init=False)
+    _purged_runs: dict[CanonicalPath, CanonicalPath] = field(default_factory=dict, init=False)
 
     def remove(self, item: PlanItem, quarantine: CanonicalPath) -> Removed:
         """Move an instance into quarantine, or purge one that is there.
@@ -86,26 +110,63 @@ class QuarantinedDelete:
         done = attempted(self.work, partial(move, system, item, place), failures=(StorageError,))
         return not_moved(item, done, system) if isinstance(done, FailedAttempt) else Removed(done)
 
+    def begin(self, items: Iterable[PlanItem]) -> None:
+        """Take the items of a batch, whose manifests are written together before the first of them moves."""
+        self._lists.clear()
+        for item in items:
+            if item.quarantine is not None and item.type is not ItemKind.QUARANTINED:
+                self._lists.setdefault(item.base, _BatchList()).items[item.path] = item
+
+    def finish(self) -> None:
+        """Remove the lists of runs of which all was purged.
+
+        Raises:
+            StorageError: a store refuses it.
+        """
+        while self._purged_runs:
+            run, base = self._purged_runs.popitem()
+            remove_lists(self.work.stores(base), run, base)
+
     def _renamed(self, system: FileSystem, item: PlanItem, place: QuarantinePlace) -> ItemResult[PlanItem]:
         require_no_link(system, item.base, item.path)
         self.make_folder(system, place)
-        manifest = self.manifest_of(item, tuple(self.parents_of(system, item)))
+        self._require_listed(system, item)
         with self.work.guard.completing():
-            system.write(place.manifest, [manifest.encoded()], overwrite=False)
             try:
                 system.rename(item.path, place.data)
             except NotFound:
-                if is_there(system, place.data):  # a call was repeated below, and the first one had done it
-                    return moved_to(item, place.data)
-                remove_quietly(system, place.manifest, place.base)
-                return ItemResult.skipped(item, StayReason.ALREADY_GONE)
-            except Unreachable:  # the rename may still happen, and needs its manifest then
-                raise
-            except StorageError:
-                if is_gone(system, place.data) is True:
-                    remove_quietly(system, place.manifest, place.base)
-                raise
+                if not is_there(system, place.data):  # else a call was repeated below, and the first one had done it
+                    return ItemResult.skipped(item, StayReason.ALREADY_GONE)
         return moved_to(item, place.data)
+
+    def _require_listed(self, system: FileSystem, item: PlanItem) -> None:
+        """Return when a list has the manifest of an item; the first item of a batch writes it.
+
+        Raises:
+            StorageError: it could not be written, or the item has no manifest.
+        """
+        found = self._lists[item.base]
+        with found.lock:
+            if not found.is_written:
+                self._write_lists(system, found)
+                found.is_written = True
+        if item.path in found.failed:
+            raise found.failed[item.path]
+
+    def _write_lists(self, system: FileSystem, of: _BatchList) -> None:
+        manifests: dict[str, QuarantineManifest] = {}
+        places: dict[str, QuarantinePlace] = {}
+        for item in of.items.values():
+            place = QuarantinePlace.of(item.quarantine or item.base, self.work.run_name, item.instance_key, item.path)
+            try:
+                manifests[place.key] = self.manifest_of(item, tuple(self.parents_of(system, item)))
+            except Unreachable:
+                raise
+            except StorageError as error:  # of this item alone
+                of.failed[item.path] = error
+            places[place.key] = place
+        for first, content in lists_of(list(manifests.items())):
+            system.write(places[first].list_file, [content])
 
     def _condemned(self, system: FileSystem, item: PlanItem, place: QuarantinePlace) -> ItemResult[PlanItem]:
         flag = flag_of(item.path, self.target.availability_flag)
@@ -179,8 +240,11 @@ class QuarantinedDelete:
         return self.single.remove_together([item])[0]
 
     def _forget(self, system: FileSystem, item: PlanItem, place: QuarantinePlace) -> None:
-        if system.capabilities.directories:
+        if system.capabilities.directories and not system.capabilities.atomic_delete:
             remove_begun(system, item.path, item.base)  # of a purge that was killed in its middle
+        if item.quarantine == place.data:
+            self._purged_runs[place.data.parent] = place.base
+            return
         remove(system, place.flag, place.base)
         remove(system, place.manifest, place.base)
 
@@ -195,6 +259,21 @@ class QuarantinedDelete:
         remove(system, place.flag, place.base)
         remove(system, place.manifest, place.base)
         return ItemResult.skipped(item, StayReason.WRITTEN_AGAIN)
+
+
+def remove_lists(system: FileSystem, run: CanonicalPath, base: CanonicalPath) -> bool:
+    """Remove the lists of a run's manifests unless data is beside them; return whether they were removed."""
+    names: list[str] = []
+    try:
+        for each in system.list(run):
+            if KEY.fullmatch(each.name) or each.name.startswith(ASIDE_PREFIX):
+                return False
+            names += [each.name] if LIST.fullmatch(each.name) else []
+    except NotFound:
+        return False
+    for name in names:
+        remove(system, run.child(name), base)
+    return True
 
 
 def flag_of(path: CanonicalPath, flag: str) -> CanonicalPath | None:

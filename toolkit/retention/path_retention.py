@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from toolkit.actions.action import Applied, Recovery, RunContext
+from toolkit.actions.attempt import attempted
 from toolkit.actions.batch_loop import new_item, settled_item
 from toolkit.actions.model import ItemResult
 from toolkit.clock import SystemClock
@@ -24,6 +25,7 @@ from toolkit.retention.empty_parents import EmptyParents, ParentChain, ParentQue
 from toolkit.retention.output_watch import Writers, held_items, writers_of
 from toolkit.retention.plan import PlanItem, StayReason
 from toolkit.retention.records import InstanceEvents, recovered
+from toolkit.storage import StorageError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -124,7 +126,11 @@ class PathRetention:
 
         pool = self.work.pool(self.plan.items[batch.positions.start].base)
         is_divided = any(unit.method in _DIVIDED_ELSEWHERE for unit in units)
+        if self._moves:
+            self._quarantined.begin(self.plan.items[at] for at in batch.positions)
         pool.run_all(remove, units, at_once=1 if is_divided else None)
+        if self._moves:
+            attempted(self.work, self._quarantined.finish, failures=(StorageError,))  # what stays goes later
         outcome = _Outcome(parents=self._parents, events=self._events)
         for unit in units:
             outcome.add(unit, done[unit.positions.start])

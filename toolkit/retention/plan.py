@@ -79,7 +79,8 @@ class PlanItem:
         instance_key: the instance's canonical time; empty where there is none.
         base: nothing at, beside or above it is touched.
         archive: where it is copied before it goes; None: it is not.
-        quarantine: the feed's folder that it is moved into; of one that is in quarantine its manifest; None: neither.
+        quarantine: the feed's folder that it is moved into; of one that is in quarantine what names its place there
+            (`QuarantinePlace.named`); None: neither.
         partition: that it is, or whose data it is; of data of several, one of them. None: it is of a path feed.
         files: of a partition of an ingested table, all that it had when the plan was made; of others none.
     """

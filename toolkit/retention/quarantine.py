@@ -1,8 +1,10 @@
 """Quarantine of evicted instances: where they are, and the manifests that say what each of them was.
 
-Instances of a feed wait in ``BASE/.feedctl/quarantine/FEED/RUN/KEY``, with the manifest ``KEY.json`` beside each. On a
-store without renames the objects stay where they are: the manifest alone condemns them, and ``KEY.flag`` is a copy of
-their availability flag.
+Instances of a feed wait in ``BASE/.feedctl/quarantine/FEED/RUN/KEY``. Beside them is a list of manifests for each few
+hundred, ``manifests-KEY.json`` by the first of them. It is written before that one is moved: an instance is in
+quarantine when its data is there and a list names it. Partitions of tables have the manifest ``KEY.json`` each. So do
+instances on a store without renames, whose objects stay where they are: the manifest alone condemns them, and
+``KEY.flag`` is a copy of their availability flag.
 
 A manifest is a file that anybody may have written. It counts only where it is found in the place that the config repo
 computes for the path that it names.
@@ -13,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -36,6 +38,9 @@ MOST_BYTES, _MOST_VALUES, _DIGITS = 4 << 20, 200_000, 16
 KEY = re.compile(rf"[0-9TZ-]*-[0-9a-f]{{{_DIGITS}}}")
 """Form of a `QuarantinePlace.key`."""
 MANIFEST_SUFFIX, _FLAG = ".json", ".flag"
+_LIST = "manifests-"
+LIST = re.compile(rf"{_LIST}({KEY.pattern})\{MANIFEST_SUFFIX}")
+"""Name of a list of manifests; all keys are before it in the order of names."""
 
 
 class BadManifest(StorageError, Failed):  # noqa: N818 - the family of toolkit.errors is named for what happened
@@ -117,13 +122,22 @@ class QuarantinePlace:
         return self.folder.child(self.run).child(self.key + MANIFEST_SUFFIX)
 
     @property
+    def list_file(self) -> CanonicalPath:
+        """The list of manifests in which this one is the first."""
+        return self.folder.child(self.run).child(f"{_LIST}{self.key}{MANIFEST_SUFFIX}")
+
+    def named(self, *, is_listed: bool) -> CanonicalPath:
+        """Return the path that stands for the place in plans: its manifest, or its data where a list has that."""
+        return self.data if is_listed else self.manifest
+
+    @property
     def flag(self) -> CanonicalPath:
         """Copy of the availability flag, on a store without renames."""
         return self.folder.child(self.run).child(self.key + _FLAG)
 
 
 def place_at(manifest: CanonicalPath) -> QuarantinePlace:
-    """Return the place that has a manifest, by the path of the manifest."""
+    """Return the place that has a manifest, by the path that stands for it (`QuarantinePlace.named`)."""
     run = manifest.parent
     return QuarantinePlace(run.parent, run.name, manifest.name.removesuffix(MANIFEST_SUFFIX))
 
@@ -183,8 +197,12 @@ class QuarantineManifest:
     definition: str = ""
 
     def encoded(self) -> bytes:
-        """Return the manifest as it is stored."""
-        document = {
+        """Return the manifest as it is stored by itself."""
+        return json.dumps(self.document(), indent=2).encode()
+
+    def document(self) -> dict[str, object]:
+        """Return the manifest as JSON has it."""
+        return {
             "schema_version": SCHEMA,
             "feed": self.feed,
             "cluster": self.cluster,
@@ -199,7 +217,6 @@ class QuarantineManifest:
             "definition": self.definition,
             "parents": [{**each._asdict(), "acl": list(each.acl)} for each in self.parents],
         }
-        return json.dumps(document, indent=2).encode()
 
     @classmethod
     def decoded(cls, content: bytes, parse_path: Callable[[str], CanonicalPath]) -> QuarantineManifest:
@@ -230,6 +247,35 @@ class QuarantineManifest:
             definition=found.optional("definition", str) or "",
             parents=tuple(_parent(_Fields(each)) for each in found.value("parents", list)),
         )
+
+
+def lists_of(manifests: Sequence[tuple[str, QuarantineManifest]]) -> Iterator[tuple[str, bytes]]:
+    """Yield lists of manifests as they are stored, each with its first key; one that is too large is divided.
+
+    Args:
+        manifests: by their keys.
+    """
+    content = json.dumps({"instances": {key: each.document() for key, each in manifests}}).encode()
+    middle = len(manifests) // 2
+    try:
+        listed_in(content)
+    except ValueError:
+        if middle:
+            yield from lists_of(manifests[:middle])
+            yield from lists_of(manifests[middle:])
+            return
+    if manifests:
+        yield manifests[0][0], content
+
+
+def listed_in(content: bytes) -> dict[str, bytes]:
+    """Return the manifests of a list by their keys, each as `QuarantineManifest.decoded` takes it.
+
+    Raises:
+        ValueError: it is no list.
+    """
+    found = _Fields(parse_json(content, most_bytes=MOST_BYTES, most_values=_MOST_VALUES)).value("instances", dict)
+    return {str(key): json.dumps(each).encode() for key, each in found.items()}
 
 
 V = TypeVar("V")

@@ -85,7 +85,8 @@ class QuarantineScan:
         if plan.detail.hold_file is not None or not any(self._found.values()):
             return plan
         found = [each for same in self._found.values() for each in same]
-        due, notes = due_of(self._reader, found, kept_from)
+        due, notes = due_of(self._reader, [each for each in found if each.is_restorable], kept_from)
+        due += due_of(self._reader, [each for each in found if not each.is_restorable], kept_from)[0]
         condemned = frozenset(digest_of(path) for path, is_condemned in self._condemned.items() if is_condemned)
         detail = replace(plan.detail, condemned=condemned)
         items = purges(self._reader, due)
@@ -179,7 +180,7 @@ def purges(reader: QuarantineReader, due: Iterable[Quarantined]) -> list[PlanIte
             instance_key=format_instant(candidate.time),
             path=place.data if renames else candidate.path,
             base=place.base if renames else candidate.base,
-            quarantine=place.manifest,
+            quarantine=place.named(is_listed=each.is_listed),
         )
         items.append(item)
     return sorted(items, key=lambda item: item.sort_key)

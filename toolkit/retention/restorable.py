@@ -47,10 +47,10 @@ class RestoreChoice(NamedTuple):
     manifest: CanonicalPath | None = None
 
     def has(self, entry: QuarantineEntry) -> bool:
-        """Return whether an entry can be meant, by its name."""
+        """Return whether an entry can be meant, by its name, and is there."""
         place, prefix = entry.place, self.instance_key.replace(":", "")
-        is_of_run = self.run in {"", place.run} and self.manifest in {None, place.manifest}
-        return is_of_run and (not prefix or place.key.startswith(f"{prefix}-"))
+        is_of_run = self.run in {"", place.run} and self.manifest in {None, place.named(is_listed=entry.is_listed)}
+        return is_of_run and entry.is_restorable and (not prefix or place.key.startswith(f"{prefix}-"))
 
 
 def chosen(reader: QuarantineReader, choice: RestoreChoice) -> Iterator[QuarantineEntry]:
@@ -72,7 +72,7 @@ class RestorableInstance:
         evicted_at: when.
         until: from then on the next run of retention purges it.
         size: bytes that it takes.
-        manifest: URI of its manifest.
+        manifest: URI of its manifest, or of its data where a list of its run has that.
         problem: why it cannot be restored; empty: it can.
     """
 
@@ -95,10 +95,8 @@ def described(reader: QuarantineReader, entry: QuarantineEntry) -> RestorableIns
         StorageError: its manifest cannot be read.
     """
     place, target = entry.place, reader.target
-    system = reader.storage(place.manifest)
-    known = partial(
-        RestorableInstance, feed=target.feed, cluster=target.cluster, run=place.run, manifest=str(place.manifest)
-    )
+    system, name = reader.storage(place.manifest), str(place.named(is_listed=entry.is_listed))
+    known = partial(RestorableInstance, feed=target.feed, cluster=target.cluster, run=place.run, manifest=name)
     try:
         found = reader.read(entry)
     except BadManifest as error:

@@ -151,6 +151,7 @@ class _Restore:
             advance(1)
 
         self.work.pool(self.plan.items[positions.start].base).run_all(restore, positions)
+        attempted(self.work, self._data.finish, failures=(StorageError,))  # what stays is removed by a purge
         ordered = [results[at] for at in positions]
         return Applied(
             results=tuple(ordered),
@@ -226,7 +227,7 @@ def _item(target: FeedTarget, found: Quarantined) -> PlanItem:
         instance_key=format_instant(found.candidate.time),
         path=found.candidate.path,
         base=found.candidate.base,
-        quarantine=found.place.manifest,
+        quarantine=found.place.named(is_listed=found.is_listed),
     )
 
 

@@ -13,7 +13,7 @@ from toolkit.actions.model import ItemResult
 from toolkit.actions.publication import remove
 from toolkit.availability import content_of, is_there
 from toolkit.el import CanonicalPath
-from toolkit.retention.delete_quarantine import copied, flag_of, require_no_link, times_of
+from toolkit.retention.delete_quarantine import copied, flag_of, remove_lists, require_no_link, times_of
 from toolkit.retention.output_watch import writers_of
 from toolkit.retention.quarantine import BadManifest, NotWhole, QuarantinePlace, place_at
 from toolkit.retention.quarantine_reader import Quarantined, QuarantineEntry, QuarantineReader, entries
@@ -46,6 +46,7 @@ class DataRestore:
     work: RunContext
     reader: QuarantineReader
     _manifests: dict[CanonicalPath, dict[str, list[QuarantinePlace]]] = field(default_factory=dict, init=False)
+    _runs: dict[CanonicalPath, CanonicalPath] = field(default_factory=dict, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def bring_back(self, item: PlanItem) -> ItemResult[PlanItem]:
@@ -59,8 +60,10 @@ class DataRestore:
         system = self.work.stores(item.base)
         manifest = item.quarantine or item.path
         require_no_link(system, item.base, place_at(manifest).data)
-        reader = self.reader
-        found = reader.read(QuarantineEntry(place_at(manifest), system.status(manifest).modified))
+        reader, place = self.reader, place_at(manifest)
+        is_listed = manifest == place.data
+        written = None if is_listed else system.status(manifest).modified
+        found = reader.read(QuarantineEntry(place, written, has_data=is_listed, is_listed=is_listed))
         if found is None or found.candidate.path != item.path:
             raise BadManifest(path=manifest, detail="it has changed since the plan was made")
         if isinstance(reader, TableQuarantineReader):
@@ -85,16 +88,35 @@ class DataRestore:
         if is_there(system, path):
             if is_there(system, place.data):
                 raise _occupied(path)
-            remove(system, place.manifest, place.base)
+            self._forget_moved(system, found)
             return ItemResult.skipped(item, ALREADY_THERE)
         require_no_link(system, item.base, path)
         others = self._make_parents(system, item, found)
         with self.work.guard.completing():
             system.rename(place.data, path)
-            remove(system, place.manifest, place.base)
-            with suppress(StorageError):  # the instance is back, and has to be announced
-                system.remove_if_empty(place.manifest.parent, below=place.base)
+            self._forget_moved(system, found)
         return _back(item, others)
+
+    def _forget_moved(self, system: FileSystem, found: Quarantined) -> None:
+        place = found.place
+        if found.is_listed:
+            self._runs[place.data.parent] = place.base
+            return
+        remove(system, place.manifest, place.base)
+        with suppress(StorageError):  # the instance is back, and has to be announced
+            system.remove_if_empty(place.manifest.parent, below=place.base)
+
+    def finish(self) -> None:
+        """Remove the lists of runs of which all is back.
+
+        Raises:
+            StorageError: a store refuses it.
+        """
+        while self._runs:
+            run, base = self._runs.popitem()
+            system = self.work.stores(base)
+            if remove_lists(system, run, base):
+                system.remove_if_empty(run, below=base)
 
     def _make_parents(self, system: FileSystem, item: PlanItem, found: Quarantined) -> list[CanonicalPath]:
         """Make the directories that were emptied and removed, with what they had; others stay as they are.

@@ -39,10 +39,10 @@ def events(recorder: MemoryRecorder) -> list[tuple[str, str]]:
 
 
 def edit(manifest: Path, **fields: object) -> None:
-    """Change a manifest, and keep the time at which it was written."""
-    found: dict[str, Any] = json.loads(manifest.read_text())
+    """Change each manifest of a list, and keep the time at which it was written."""
+    found: dict[str, dict[str, Any]] = json.loads(manifest.read_text())["instances"]
     before = manifest.stat()
-    manifest.write_text(json.dumps(found | fields))
+    manifest.write_text(json.dumps({"instances": {key: each | fields for key, each in found.items()}}))
     os.utime(manifest, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
