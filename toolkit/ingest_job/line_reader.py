@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -16,7 +17,8 @@ class Lines:
     r"""A group of whole lines with their numbers and bytes.
 
     Attributes:
-        records: the lines, without their ends (``\\n`` or ``\\r\\n``).
+        records: the lines, without their ends (``\\n`` or ``\\r\\n``); a byte order mark before the
+            first one, which spreadsheets write, is no part of it.
         first: number of the first line, from 1.
         raw: the bytes that they took, with their ends.
     """
@@ -73,6 +75,8 @@ class LineReader:
             if max(map(len, part)) > self.most_bytes:
                 self.line += next(place for place, each in enumerate(part) if len(each) > self.most_bytes)
                 raise self._too_long()
+            if self.line == 1:
+                part[0] = part[0].removeprefix(codecs.BOM_UTF8)
             lines = Lines(records=[each.removesuffix(b"\r") for each in part], first=self.line, raw=whole[start:stop])
             self.line, start = self.line + len(part), stop
             yield lines

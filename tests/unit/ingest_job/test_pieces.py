@@ -33,6 +33,17 @@ def test_lines_are_the_same_whatever_comes_at_once(block: int) -> None:
     assert groups[-1].first + len(groups[-1].records) == 6
 
 
+@pytest.mark.parametrize("block", [1, 100])
+@pytest.mark.parametrize(("line", "first"), [(1, b"a"), (2, b"\xef\xbb\xbfa")])
+def test_a_byte_order_mark_is_no_part_of_the_first_record_of_a_file_alone(block: int, line: int, first: bytes) -> None:
+    text = b"\xef\xbb\xbfa\r\n\xef\xbb\xbfb\n"
+    stream = io.BytesIO(text)
+    reader = LineReader(read=lambda size: stream.read(min(size, block)), unit="u", most_bytes=50, line=line)
+    groups = list(reader.lines(rows=1, max_bytes=1000))
+    assert [record for each in groups for record in each.records] == [first, b"\xef\xbb\xbfb"]
+    assert b"".join(each.raw for each in groups) == text
+
+
 def test_hours_are_named_in_the_time_zone_of_the_paths() -> None:
     instances = IngestInstances(
         feed="clicks",
