@@ -13,6 +13,7 @@ from toolkit.cli.option_values import BadOption, MissingOption, instant_of
 from toolkit.cli.options import OutputFormat, print_rows
 from toolkit.cli.streams import say
 from toolkit.el import parse_instant
+from toolkit.entities.errors import UnknownName
 from toolkit.entities.nearest import suggestion
 from toolkit.ledger.runs.queries import RunOrder
 from toolkit.ledger.vocabulary import RunStatus
@@ -43,7 +44,7 @@ _ORDERS = {
     OrderBy.INSTANCE: RunOrder.INSTANCE,
 }
 _Found = TypeVar("_Found")
-_KEYS = ("STATUS", "CLUSTER", "STARTEDAFTER")
+_KEYS = ("STATUS", "CLUSTER", "SOURCECLUSTER", "STARTEDAFTER")
 
 
 _Status = TypeVar("_Status", bound=StrEnum)
@@ -55,6 +56,7 @@ class Filters(Generic[_Status]):
 
     statuses: tuple[_Status, ...] = ()
     clusters: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     started_after: datetime | None = None
 
 
@@ -126,6 +128,7 @@ def _view(options: InstanceFlags) -> View:
     filters = filters_of(options.filter_by or (), RunStatus)
     return View(
         statuses=filters.statuses,
+        sources=filters.sources,
         started_after=filters.started_after,
         order=_ORDERS[options.order_by],
         is_descending=None if options.sort_order is None else options.sort_order is SortOrder.DESC,
@@ -137,8 +140,16 @@ def _view(options: InstanceFlags) -> View:
 
 def _managed(repository: Repository, options: InstanceFlags, *, is_question: bool = False) -> ManagedEntity:
     """The entity, on the clusters that `--cluster` and `--filter-by CLUSTER:` leave."""
-    clusters = wanted_clusters(options.cluster, filters_of(options.filter_by or (), RunStatus).clusters)
-    return managed_entity(repository, options.name, options.life_cycle, clusters, is_question=is_question)
+    filters = filters_of(options.filter_by or (), RunStatus)
+    clusters = wanted_clusters(options.cluster, filters.clusters)
+    managed = managed_entity(repository, options.name, options.life_cycle, clusters, is_question=is_question)
+    known = [each.counterpart for each in managed.locations if each.counterpart]
+    for name in filters.sources:
+        if name not in known:
+            raise UnknownName(
+                what="source cluster", name=name, known=known, where=f"{managed.life_cycle} of {managed.name}"
+            )
+    return managed
 
 
 def wanted_clusters(cluster: str | None, filters: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,6 +180,7 @@ def filters_of(texts: Iterable[str], statuses: type[_Status]) -> Filters[_Status
     return Filters(
         statuses=tuple(_status(value, statuses) for key, value in found if key == "STATUS"),
         clusters=tuple(value for key, value in found if key == "CLUSTER"),
+        sources=tuple(value for key, value in found if key == "SOURCECLUSTER"),
         started_after=max(after, default=None),
     )
 

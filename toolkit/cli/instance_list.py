@@ -50,8 +50,9 @@ def _print_data(repository: Repository, feed: Feed, flags: InstanceFlags, output
 
     flags.require_no_choice(but=("filter_by", "limit"))
     filters = filters_of(flags.filter_by or (), DataState)
-    if filters.started_after is not None:
-        raise BadOption(option="--filter-by", found="STARTEDAFTER", expected="STATUS or CLUSTER: only runs have begun")
+    for name, is_given in (("STARTEDAFTER", filters.started_after is not None), ("SOURCECLUSTER", filters.sources)):
+        if is_given:
+            raise BadOption(option="--filter-by", found=name, expected="STATUS or CLUSTER: only runs have it")
     wanted = DataRange(
         requested=requested_range(flags), now=SystemClock().now(), most=flags.limit, states=filters.statuses
     )

@@ -81,7 +81,8 @@ class InstanceFlags:
         typer.Option(
             "--filter-by",
             metavar="KEY:VALUE",
-            help="Only with STATUS:status, CLUSTER:name or STARTEDAFTER:instant; several with commas, or repeated.",
+            help="Only with STATUS:status, CLUSTER:name, SOURCECLUSTER:name (of copies) or STARTEDAFTER:instant; "
+            "several with commas, or repeated.",
         ),
     ] = None
     order_by: Annotated[OrderBy, typer.Option("--order-by", help="What to sort by.")] = OrderBy.INSTANCE

@@ -97,6 +97,7 @@ class View:
 
     Attributes:
         statuses: only these; empty: all.
+        sources: only copies from these clusters; empty: all.
         started_after: only what began then or later.
         order: what the rows are sorted by; those of one place by instance, cluster and attempt.
         is_descending: the largest first. None: the newest first when no start was asked for, else the oldest.
@@ -106,6 +107,7 @@ class View:
     """
 
     statuses: tuple[RunStatus, ...] = ()
+    sources: tuple[str, ...] = ()
     started_after: datetime | None = None
     order: RunOrder = RunOrder.INSTANCE
     is_descending: bool | None = None
@@ -116,7 +118,7 @@ class View:
     @property
     def wants_all(self) -> bool:
         """True if no row is excluded."""
-        return not self.statuses and self.started_after is None
+        return not self.statuses and not self.sources and self.started_after is None
 
     @property
     def count_of_newest(self) -> int:
@@ -128,6 +130,7 @@ class View:
         return replace(
             wanted,
             statuses=self.statuses,
+            sources=self.sources,
             started_after=self.started_after,
             order_by=self.order,
             descending=newest_first if self.is_descending is None else self.is_descending,
@@ -139,7 +142,8 @@ class View:
         """Return whether a row is selected."""
         after = self.started_after
         has_status = not self.statuses or row.status in self.statuses
-        return has_status and (after is None or (row.started_at is not None and row.started_at >= after))
+        is_from = not self.sources or row.counterpart in self.sources
+        return has_status and is_from and (after is None or (row.started_at is not None and row.started_at >= after))
 
     def arranged(self, rows: Iterable[InstanceRow], *, newest_first: bool) -> list[InstanceRow]:
         """The rows in order; what has not begun, or is not over, comes last when that is what they are sorted by.

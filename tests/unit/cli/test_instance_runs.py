@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.ledger.samples import key, started
+from tests.contract.ledger.samples import begun, changed, key, started
 from tests.unit.cli.running import Feedctl
 from tests.unit.management.runs import eviction, execution
 from toolkit.ledger.database import Ledger
@@ -67,6 +67,24 @@ def test_status_is_filtered_sorted_and_cut(feedctl: Feedctl) -> None:
     assert instances("--offset", "2") == ["03 waiting"]
     assert instances("--filter-by", "STARTEDAFTER:2099-01-01T00:00Z") == []
     assert len(instances("--filter-by", "CLUSTER:primary")) == 3
+
+
+def test_copies_are_filtered_by_their_source(feedctl: Feedctl, cli_ledger: Ledger) -> None:
+    for source in ("primary", "one_that_is_gone"):
+        copy = key(cluster="backup", life_cycle=LifeCycle.REPLICATION, counterpart=source)
+        changed(cli_ledger, begun(cli_ledger, copy), RunStatus.FAILED)
+    at = ("clicks", "--time", "2026-03-20T12:00Z", "--env", "pair", "--output", "json")
+
+    def sources(command: str, *options: str) -> list[str]:
+        return [each["counterpart"] for each in feedctl("instance", command, *at, *options).document["instances"]]
+
+    for command in (("status",), ("list", "--life-cycle", "replication")):
+        assert sorted(sources(*command)) == ["one_that_is_gone", "primary"]
+        assert sources(*command, "--filter-by", "SOURCECLUSTER:primary") == ["primary"]
+    wrong = feedctl("instance", "status", *at, "--filter-by", "SOURCECLUSTER:backup")
+    assert (wrong.code, "source cluster named 'backup'" in wrong.err) == (2, True), wrong.err
+    data = feedctl("instance", "list", *at, "--filter-by", "SOURCECLUSTER:primary")
+    assert (data.code, "only runs have it" in data.err) == (2, True), data.err
 
 
 @pytest.mark.usefixtures("filled")

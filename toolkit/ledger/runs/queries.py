@@ -52,6 +52,7 @@ class RunFilter:
         clusters: empty: all.
         start_key: the first instance key; None: from the beginning.
         end_key: the first that is too late; None: to the end.
+        sources: of copies, the other cluster; empty: all.
         statuses: empty: all.
         started_after: only attempts that began then or later.
         all_attempts: not just the newest of each key.
@@ -66,6 +67,7 @@ class RunFilter:
     clusters: Collection[str] = ()
     start_key: str | None = None
     end_key: str | None = None
+    sources: Collection[str] = ()
     statuses: Collection[RunStatus] = ()
     started_after: datetime | None = None
     all_attempts: bool = False
@@ -234,10 +236,8 @@ def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
     where = _in_range(wanted)
     if wanted.life_cycle is not None:
         where.append(run.c.life_cycle == wanted.life_cycle)
-    if wanted.clusters:
-        where.append(run.c.cluster.in_(wanted.clusters))
-    if wanted.statuses:
-        where.append(run.c.status.in_(wanted.statuses))
+    several = ((run.c.cluster, wanted.clusters), (run.c.counterpart, wanted.sources), (run.c.status, wanted.statuses))
+    where += [column.in_(values) for column, values in several if values]
     if wanted.started_after is not None:
         where.append(run.c.started_at >= wanted.started_after)
     if not wanted.all_attempts:
