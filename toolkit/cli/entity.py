@@ -97,13 +97,26 @@ def list_entities(
         typer.Option(metavar="NAME", autocompletion=group_names, help="Only feeds of this group; repeatable."),
     ] = None,
     owner: Annotated[str | None, typer.Option(metavar="NAME", help="Only of this owner.")] = None,
+    pipeline: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only processes of this pipeline; repeatable.")
+    ] = None,
+    letters: Annotated[
+        str, typer.Option("--name", metavar="LETTERS", help="Only names that have these letters in this order.")
+    ] = "",
     repo: AnswerFlags,
 ) -> None:
-    """List the entities, those of a kind, tag, group or owner."""
+    """List the entities, those of a kind, tag, group, owner or pipeline."""
     from toolkit.cli.option_values import kind_of, tags_of
     from toolkit.entities.repository import Selection
 
-    selection = Selection(kind=kind_of(kind), tags=tags_of(tag or []), groups=tuple(group or ()), owner=owner)
+    selection = Selection(
+        kind=kind_of(kind),
+        tags=tags_of(tag or []),
+        groups=tuple(group or ()),
+        owner=owner,
+        pipelines=tuple(pipeline or ()),
+        letters=letters,
+    )
     repository = repo.entities()
     rows = [_row(each, repository.file_of(each.name)) for each in repository.select(selection)]
     columns = ("kind", "name", "owner", "groups", "tags", "file")

@@ -39,12 +39,16 @@ class Selection:
         tags: with all these tags.
         groups: feeds in one of these groups.
         owner: of this owner.
+        pipelines: processes in one of these pipelines.
+        letters: with these letters in their names, in this order, whatever their case and whatever is between them.
     """
 
     kind: Kind | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
     groups: tuple[str, ...] = ()
     owner: str | None = None
+    pipelines: tuple[str, ...] = ()
+    letters: str = ""
 
     def takes(self, entity: Entity) -> bool:
         """Return whether the entity is selected."""
@@ -53,7 +57,14 @@ class Selection:
             and self.owner in {None, entity.owner}
             and all(entity.tags.get(key) == value for key, value in self.tags.items())
             and (not self.groups or (isinstance(entity, Feed) and not set(self.groups).isdisjoint(entity.groups)))
+            and (not self.pipelines or (isinstance(entity, Process) and bool({*self.pipelines} & {*entity.pipelines})))
+            and _has_in_order(entity.name.casefold(), self.letters.casefold())
         )
+
+
+def _has_in_order(name: str, letters: str) -> bool:
+    rest = iter(name)
+    return all(letter in rest for letter in letters)
 
 
 @dataclass(frozen=True, kw_only=True)

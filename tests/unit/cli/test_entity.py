@@ -25,13 +25,18 @@ def test_all_entities_are_listed_with_their_files(feedctl: Feedctl) -> None:
     assert "feeds/web/clicks.yaml" in ran.out
 
 
-def test_entities_are_filtered_by_kind_tag_group_and_owner(feedctl: Feedctl) -> None:
+def test_entities_are_filtered_by_kind_tag_group_owner_pipeline_and_name(feedctl: Feedctl) -> None:
     assert names(feedctl, "--kind", "cluster") == {"primary", "backup"}
     assert names(feedctl, "--tag", "classification=pii") == {"clicks", "crm_customers"}
     assert names(feedctl, "--tag", "classification=pii", "--tag", "team=web") == {"clicks"}
     assert names(feedctl, "--group", "bi") == {"clicks", "clicks_hourly"}
     assert names(feedctl, "--owner", "crm@example.com") == {"crm", "crm_customers"}
     assert names(feedctl, "--kind", "process", "--group", "bi") == set()
+    assert names(feedctl, "--name", "CRMcust") == {"crm_customers"}
+    web = {"clicks_hourly_job", "clicks_by_country_job"}
+    assert web <= names(feedctl, "--pipeline", "web") <= names(feedctl, "--kind", "process")
+    assert names(feedctl, "--pipeline", "web", "--name", "hourly") == {"clicks_hourly_job"}
+    assert names(feedctl, "--pipeline", "we") == set()
 
 
 @pytest.mark.parametrize(
