@@ -205,11 +205,6 @@ NOT_REMOVABLE: Mapping[str, tuple[str, tuple[str, str], str]] = {
         ("hours(1)", "days(1)"),
         "the run 2026-03-01T01:00Z also makes 2026-03-01T00:00Z of counts",
     ),
-    "what another run makes at the end of the feed": (
-        "feeds/counts.yaml",
-        ("end: 2099-01-01T00:00Z", "end: 2026-03-01T01:00Z"),
-        "the run 2026-03-01T01:00Z also makes 2026-03-01T00:00Z of counts",
-    ),
     "data of another feed": ("feeds/clicks.yaml", (f'"/clicks{DATED}"', f'"/counts{DATED}/in"'), "data of clicks"),
     "what the process reads": ("processes/count.yaml", ("feed: clicks,", "feed: counts,"), "the input clicks reads"),
 }
@@ -226,6 +221,14 @@ def test_more_than_the_output_of_the_run_is_never_removed(counting: Runs, old: P
     code, result = counting.run()
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "not_removable")
     assert why in result["instances"][0]["failure"]["message"]
+    assert (old.exists(), counting.output()) == (True, [])
+
+
+def test_a_run_after_the_last_instance_of_its_output_removes_nothing_of_it(counting: Runs, old: Path) -> None:
+    _change(counting, "feeds/counts.yaml", ("end: 2099-01-01T00:00Z", "end: 2026-03-01T01:00Z"))
+    code, result = counting.run(time=KEYS[1])
+    assert code == 1, result
+    assert "a time after the last instance of counts" in result["instances"][0]["failure"]["message"]
     assert (old.exists(), counting.output()) == (True, [])
 
 
