@@ -65,17 +65,6 @@ def test_a_failure_is_exit_code_1_and_wrong_usage_2(tmp_path: Path) -> None:
     assert _run(BIN / "feedctl", "doctor", "--config-repo", repo, "--cluster", "none").returncode == 2
 
 
-@pytest.mark.extended
-@pytest.mark.slow
-def test_the_executors_of_this_process_are_as_the_driver(tmp_path: Path, java_home: Path) -> None:
-    repo = _repo(tmp_path / "repo", tmp_path)
-    env = {"JAVA_HOME": str(java_home), "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = _run(BIN / "feedctl", "doctor", "--config-repo", repo, "--spark", "--output", "json", env=env)
-    found = {each["status"]: each for each in _on_executors(done)}
-    assert done.returncode == 0
-    assert set(found) == {"ok"}
-
-
 @pytest.mark.slow
 @pytest.mark.extended
 def test_executors_without_feedctl_are_found_out(tmp_path: Path, java_home: Path) -> None:

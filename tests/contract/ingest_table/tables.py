@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from toolkit.ingest.endpoint import CatalogAddress
 from toolkit.ingest.iceberg import open_catalog
@@ -16,6 +17,10 @@ SPEC = TableSpec(
     partition_columns=("hour",),
 )
 ROWS = pa.table({"a": [1, 2, 3], "hour": ["01", "02", "01"]})
+ON_SQLITE_AND_HIVE = pytest.mark.parametrize(
+    "place", ["sqlite", pytest.param("hive", marks=pytest.mark.extended)], indirect=True
+)
+"""Of a file whose tests do not ask who commits first: PostgreSQL is another database of the catalog on SQLite."""
 
 
 def address(tmp_path: Path) -> CatalogAddress:

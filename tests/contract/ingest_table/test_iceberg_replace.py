@@ -12,12 +12,13 @@ import pytest
 from pyiceberg.table.update import SetLocationUpdate
 
 from tests.contract.ingest_table.other_engines import mark_deleted
-from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
+from tests.contract.ingest_table.tables import ON_SQLITE_AND_HIVE, ROWS, SPEC, commit_one
 from toolkit.ingest.errors import CommitConflict, LocationIsShared, StoreFailed
 from toolkit.ingest.iceberg import IcebergCatalog
 from toolkit.ingest.iceberg_table import IcebergTable
 from toolkit.ingest.port import DataFile, FileMerge, UnreferencedFile
 
+pytestmark = ON_SQLITE_AND_HIVE
 HOUR = timedelta(hours=1)
 
 

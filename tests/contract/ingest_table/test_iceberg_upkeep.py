@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.contract.ingest_table.tables import ROWS, SPEC, commit_one
+from tests.contract.ingest_table.tables import ON_SQLITE_AND_HIVE, ROWS, SPEC, commit_one
 from tests.unit.ingest_job.scene import INSTANCES
 from toolkit.actions.model import TargetPlan
 from toolkit.compaction.planner import CompactPlanner
@@ -27,6 +27,7 @@ def manifests(table: IcebergTable) -> int:
     return len(snapshot.manifests(loaded.io)) if snapshot else 0
 
 
+@ON_SQLITE_AND_HIVE
 def test_old_snapshots_expire_except_the_last_and_tagged_ones(catalog: IcebergCatalog) -> None:
     table = catalog.create("web", "clicks", SPEC)
     for number in range(1, 7):
@@ -42,6 +43,7 @@ def test_old_snapshots_expire_except_the_last_and_tagged_ones(catalog: IcebergCa
     assert table.expire(older_than=later, keep_since=None, keep_last=2) == 0
 
 
+@ON_SQLITE_AND_HIVE
 def test_a_transaction_without_a_result_is_found_after_snapshots_expired(catalog: IcebergCatalog) -> None:
     table = catalog.create("web", "clicks", SPEC)
     intended = datetime.now(tz=UTC)
@@ -82,6 +84,7 @@ def test_a_merge_of_manifests_rewrites_few_entries_unless_the_table_says_otherwi
     assert len(table.files()) == 60
 
 
+@ON_SQLITE_AND_HIVE
 def test_a_table_may_say_that_its_manifests_are_merged_earlier_or_never(catalog: IcebergCatalog) -> None:
     table = catalog.create("web", "clicks", SPEC)
     loaded = table.catalog.load_table(table.identifier)
@@ -97,6 +100,7 @@ def test_a_table_may_say_that_its_manifests_are_merged_earlier_or_never(catalog:
     assert sum(file.rows for file in table.files()) == 7 * ROWS.num_rows
 
 
+@ON_SQLITE_AND_HIVE
 def test_snapshots_that_were_not_current_for_long_expire_also_among_the_last(catalog: IcebergCatalog) -> None:
     table = catalog.create("web", "clicks", SPEC)
     assert table.state().oldest_until is None
@@ -114,6 +118,7 @@ def test_snapshots_that_were_not_current_for_long_expire_also_among_the_last(cat
     assert table.state().oldest_until is None
 
 
+@ON_SQLITE_AND_HIVE
 def test_a_named_snapshot_is_not_the_oldest_that_may_go(catalog: IcebergCatalog) -> None:
     table = catalog.create("web", "clicks", SPEC)
     for number in (1, 2):
@@ -123,6 +128,7 @@ def test_a_named_snapshot_is_not_the_oldest_that_may_go(catalog: IcebergCatalog)
     assert table.state().oldest_until is None
 
 
+@ON_SQLITE_AND_HIVE
 def test_compaction_expires_a_snapshot_six_hours_after_it_was_current(catalog: IcebergCatalog) -> None:
     table = catalog.create("web", "clicks", SPEC)
     for number in (1, 2):
