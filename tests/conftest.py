@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from tests.databases.postgresql import PostgresServer, running_postgres
 from tests.databases.postgresql_programs import NoServerPrograms, PostgresPrograms
+from tests.testbed.hdfs_server import OF_NAMENODES
 from tests.testbed.quick_spark import quick_spark
 
 pytest_plugins = [  # loaded here, for all tests
@@ -32,8 +33,8 @@ settings.load_profile("quick")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Most Sparks of the tests live for seconds.
-for _name, _value in quick_spark().items():
+# Most Sparks of the tests live for seconds, and a NameNode for minutes.
+for _name, _value in {**quick_spark(), OF_NAMENODES: "-XX:TieredStopAtLevel=1"}.items():
     os.environ.setdefault(_name, _value)
 
 _LONG_FIRST = ("docs", "e2e", "loss", "soak", "integration", "golden", "contract")

@@ -31,6 +31,6 @@ def key(cluster: HdfsCluster, *arguments: str) -> None:
 
 def _run(cluster: HdfsCluster, main: str, arguments: tuple[str, ...]) -> None:
     class_path = f"{cluster.conf_dir}:{Jars().fetched()}/*"
-    command = ("java", "-XX:TieredStopAtLevel=1", "-cp", class_path, main, *arguments)
+    command = ("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", class_path, main, *arguments)
     environment = java.environment() | {"HADOOP_USER_NAME": cluster.superuser}
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)

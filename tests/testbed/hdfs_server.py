@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,8 @@ from tests.testbed.waiting import becomes_true
 
 _START_SECONDS = 240  # with many other processes on two cores
 _QUICK_START = "-XX:TieredStopAtLevel=1"
+OF_NAMENODES = "FEEDCTL_TESTBED_NAMENODE"
+"""Variable with more options of a NameNode's Java: benchmarks want its second compiler, tests would wait for it."""
 _JAVA_OPTIONS = (
     "-XX:+UseSerialGC",
     "--add-opens=java.base/java.lang=ALL-UNNAMED",  # WebHDFS's JAXB defines classes; without, it answers 500
@@ -53,8 +56,9 @@ class HdfsServer:
         """
         write_settings(self._directory, self._ports, java.account())
         self._format()
+        options = os.environ.get(OF_NAMENODES, "").split()
         self.programs = {
-            "namenode": Program(self._starter, self._command("namenode", self._heap, _NAMENODE)),
+            "namenode": Program(self._starter, self._command("namenode", self._heap, (*options, *_NAMENODE))),
             "datanode": Program(self._starter, self._command("datanode", "256m", (_QUICK_START, *_DATANODE))),
         }
         for program in self.programs.values():
