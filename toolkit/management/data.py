@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance
+from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance, PathInstances
 from toolkit.errors import FeedctlError
 from toolkit.management.locations import NEWEST, RequestedRange, Stretch, location_of, stretches_on
+from toolkit.storage import NotFound
 
 if TYPE_CHECKING:
     from toolkit.entities import Feed
+
+MOST_WEIGHED = 256
+"""Of so many instances on a cluster those with directories in them are weighed, by one more call each."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +92,20 @@ def _on_cluster(part: Stretch, wanted: DataRange, look: FeedInstances) -> Cluste
     problem: FeedctlError | None = None
     try:
         found.extend(look.look_at(instants))
+        if len(found) <= MOST_WEIGHED:
+            found = [_weighed(each, look) for each in found]
     except DATA_ERRORS as error:
         problem = error
     instances = tuple(each for each in found if not wanted.states or each.state in wanted.states)
     return ClusterData(cluster=part.location.cluster, instances=instances, problem=problem)
+
+
+def _weighed(found: FoundInstance, look: FeedInstances) -> FoundInstance:
+    """Return an instance with its files and bytes, also where they are in directories below it."""
+    if found.files is not None or found.state is DataState.MISSING or not isinstance(look, PathInstances):
+        return found
+    try:
+        files, size = look.content_of(found.instant)
+    except NotFound:  # gone since it was looked at
+        return found
+    return replace(found, files=files, bytes=size)

@@ -35,6 +35,13 @@ def test_a_feeds_instances_are_told_with_what_is_there_of_them(feedctl: Feedctl,
     assert rows[0][-1] == f"file://{data}/00"
 
 
+def test_files_in_directories_of_an_instance_are_counted_without_its_flag(feedctl: Feedctl, data: Path) -> None:
+    (data / "00/de/fra").mkdir(parents=True)
+    (data / "00/de/fra/part-0").write_bytes(b"12345")
+    _, first, *_ = feedctl("instance", "list", "clicks", *_RANGE).rows
+    assert first[2:5] == ["available", "2", "8"]
+
+
 def test_json_says_whether_each_may_be_read(feedctl: Feedctl, data: Path) -> None:
     document = feedctl("instance", "list", "clicks", *_RANGE, "--output", "json").document
     assert [(each["state"], each["ready"]) for each in document["instances"]] == [
