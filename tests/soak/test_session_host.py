@@ -22,6 +22,7 @@ from tests.e2e.spark_site import SparkSite
 from tests.integration.process_runs import KEYS
 from tests.integration.validated_runs import ValidatedRuns
 from tests.soak.chance import seeded
+from toolkit.cli.main import main
 from toolkit.entities import SparkAttributes, Workflow
 from toolkit.programs import shared_session
 from toolkit.programs.left_over import processes_of
@@ -124,17 +125,14 @@ def kill(pid: int) -> None:
 
 
 def run_on(runs: ValidatedRuns) -> None:
-    """Run again until each instance has succeeded."""
+    """Run again until each instance has succeeded; those that are left share an application."""
+    os.environ["FEEDCTL_LOG_DIR"] = str(runs.directory / "logs")
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        done = {key for (key,) in runs.query("SELECT instance_key FROM run WHERE status = 'succeeded'")}
-        left = [key for key in KEYS[:INSTANCES] if key not in done]
-        if not left:
-            return
+    asked = ["backfill", "count", *runs.repo, "--start", KEYS[0], "--end", KEYS[INSTANCES], "--keep-going"]
+    while len(runs.query("SELECT DISTINCT instance_key FROM run WHERE status = 'succeeded'")) < INSTANCES:
         assert time.monotonic() < deadline, runs.statuses()
-        code, result = runs.run(time=left[0])
-        if code:
-            print(runs.statuses(), code, result.get("instances"))  # noqa: T201
+        if code := main(asked):
+            print(runs.statuses(), code)  # noqa: T201
             time.sleep(1)  # the lease of the dead has not run out
 
 
