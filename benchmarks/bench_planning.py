@@ -71,6 +71,7 @@ class BenchStore:
 
     def list(self, path: CanonicalPath, *, start_from: str = "") -> Iterator[Entry]:
         """See `FileSystem.list`."""
+        self.status(path)  # not there: refused, as by a store
         names = self.names[path.path]
         return (Entry(name, FileKind.DIRECTORY) for name in names[bisect_left(names, start_from) :])
 
