@@ -69,7 +69,7 @@ lint: install ## ruff, mypy, the layers, size and shape, no registry hosts, sent
 soak: java install ## long loops, fuzzers, and property tests with all their examples; FEEDCTL_SEED=N repeats a run
 	@$(WITH_JAVA) $(BIN)/pytest --hypothesis-profile whole -m "soak or hypothesis" --timeout 0 -s $(ARGS)
 
-bench: java install ## every benchmarks/bench_*.py (hours), and a table of goals: met, missed as known, missed; ARGS="bench_lint" runs one, ARGS=--continue goes on
+bench: java install ## every benchmarks/bench_*.py (hours), and a table of goals: met, missed as known, missed; ARGS="bench_lint" runs one, ARGS=--continue goes on, ARGS=--small tries each in minutes
 	@$(WITH_JAVA) $(BIN)/python -m benchmarks.suite $(ARGS)
 
 testbed: java install ## two HDFS clusters and metastores, S3, what stands in for Google and Azure, and Spark standalone, running until Ctrl-C; says what is where

@@ -5,6 +5,8 @@ fail the suite. The suite exits with 1 when a benchmark misses a goal that is no
 miss that is met now is named, so that its line is removed.
 
 The suite takes hours. `--continue` runs what the last one of the same commit did not end, and its table has both.
+`--small` takes minutes: next to nothing is measured, no goal counts, and it fails when a benchmark breaks off. So one
+that no longer fits the product is found before somebody has waited for it.
 """
 
 from __future__ import annotations
@@ -39,6 +41,36 @@ OPTIONS = {
     "bench_triggers": ("--rounds", "1"),
 }
 """Options of long benchmarks in the suite, which then ends in an afternoon; by hand they take several rounds."""
+SMALL: dict[str, tuple[str, ...]] = {
+    "bench_eviction": ("--sizes", "200", "--rounds", "1"),
+    "bench_growth": ("--tenth", "--only", "Status"),
+    "bench_hive_replication": ("--many", "20", "--large", "0", "--rounds", "1"),
+    "bench_ingest": ("--rounds", "1", "--commits", "10", "--megabytes", "1"),
+    "bench_ledger": ("--archived", "1000", "--runs", "1000"),
+    "bench_lineage": ("--edges", "2000"),
+    "bench_lint": ("--entities", "100"),
+    "bench_load": ("--entities", "100"),
+    "bench_migration": ("--entities", "20"),
+    "bench_mirror": ("--files", "200", "--rounds", "1"),
+    "bench_monitoring": ("--feeds", "20", "--pending", "5", "--changes", "10", "--rounds", "1"),
+    "bench_monitoring_io": ("--mails", "10", "--no-hdfs"),
+    "bench_page": ("--entities", "100", "--instances", "5000"),
+    "bench_process": ("--due", "5", "--rounds", "1"),
+    "bench_protection": ("--instances", "200", "--rounds", "1"),
+    "bench_quality": ("--rows", "1000", "--rounds", "1"),
+    "bench_quarantine": ("--directories", "200", "--objects", "200"),
+    "bench_replication": ("--quick",),
+    "bench_replication_s3": ("--quick",),
+    "bench_schedules": ("--entities", "100"),
+    "bench_sequence": (),
+    "bench_shared_sql": ("--instances", "2", "--rounds", "1"),
+    "bench_shared_validation": ("--rows", "1000", "--rounds", "2"),
+    "bench_startup": (),
+    "bench_table_eviction": ("--partitions", "200", "--evicted", "40", "--rounds", "1"),
+    "bench_tables": ("--partitions", "50"),
+    "bench_triggers": ("--size", "20", "--events", "200", "--rounds", "1"),
+}
+"""Options of a small run; what is not here has no small size."""
 MET, MISSED, BROKEN = 0, 1, 70
 """Exit codes of a benchmark in a process of this suite."""
 
@@ -82,9 +114,9 @@ def goal_of(code: int, *, is_known: bool) -> Goal:
     return Goal.BROKEN
 
 
-def run_one(name: str) -> int:
+def run_one(name: str, arguments: Sequence[str]) -> int:
     """Run one benchmark in this process; an error is told from a missed goal by the exit code."""
-    sys.argv = [name, *OPTIONS.get(name, ())]
+    sys.argv = [name, *arguments]
     try:
         runpy.run_module(f"benchmarks.{name}", run_name="__main__", alter_sys=True)
     except SystemExit as ended:
@@ -95,11 +127,11 @@ def run_one(name: str) -> int:
     return MET
 
 
-def run(name: str, known: Mapping[str, str]) -> Finished:
+def run(name: str, known: Mapping[str, str], *more: str) -> Finished:
     """Run one benchmark in a process of its own."""
     print(f"== {name}", flush=True)
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", "benchmarks.suite", "--one", name], check=False)
+    done = subprocess.run([sys.executable, "-m", "benchmarks.suite", "--one", name, *more], check=False)
     goal = goal_of(done.returncode, is_known=name in known)
     return Finished(name=name, goal=goal, seconds=time.monotonic() - began)
 
@@ -111,6 +143,13 @@ def print_table(finished: Sequence[Finished], known: Mapping[str, str]) -> None:
         print(f"{each.name:<26} {each.seconds:8.0f}  {each.goal}")
         if each.goal is Goal.KNOWN:
             print(f"{'':<26} {'':>8}  {known[each.name]}")
+
+
+def run_small(names: Sequence[str], known: Mapping[str, str]) -> int:
+    """Return 1 when a benchmark breaks off."""
+    broken = [name for name in names if run(name, known, "--small").goal is Goal.BROKEN]
+    print(f"{len(names)} benchmarks, broke off: {', '.join(broken) or 'none'}")
+    return int(bool(broken))
 
 
 def commit() -> str:
@@ -139,11 +178,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="absent: all")
     parser.add_argument("--continue", dest="goes_on", action="store_true", help="without what ended at this commit")
+    parser.add_argument("--small", action="store_true", help="whether each runs to its end; measures next to nothing")
     parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one is not None:
-        return run_one(options.one)
+        return run_one(options.one, (SMALL if options.small else OPTIONS).get(options.one, ()))
     known = json.loads(KNOWN.read_text())
+    if options.small:
+        return run_small(options.names or list(SMALL), known)
     names = options.names or sorted(each.stem for each in FOLDER.glob("bench_*.py"))
     measured = commit()
     finished = ended_before(measured) if options.goes_on else []
