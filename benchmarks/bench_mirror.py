@@ -90,7 +90,7 @@ class Course:
             ("one", "two"), (self.clusters.source, self.clusters.target), self.clusters.webs, strict=True
         ):
             texts[f"clusters/{name}.yaml"] = _CLUSTER.format(name=name, write=uri, web=web)
-        first = MirrorRules(name="{}").snapshot(_key(next(self.hours)))
+        first = MirrorRules(name="{}", owner="bench").snapshot(_key(next(self.hours)))
         for name in _NAMES.values():
             self._fill(self.clusters.at_target, f"{TARGETS}/{name}")
             self.snapshots(1).allow(self.path(1, name))

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.described import faults
 from tests.integration.mirror_runs import MirrorRuns
 from tests.testbed.hdfs import HdfsCluster
+from toolkit.actions.file_copies import FileCopies
 from toolkit.cli.main import main
 from toolkit.rendering.document_schemas import DocumentName
+from toolkit.transfer.plan import Copied
 from toolkit.transfer.trees import below
 
 _FILES = {"a/f": "f", "a/g": "g", "deep/in/h é": "h", "stays": "stays"}
@@ -52,8 +55,8 @@ def test_a_mirror_is_planned_run_and_run_again_by_both_entrypoints(sales: Mirror
     counted = result["instances"][0]["counters"]
     assert (code, counted["RENAMES"], counted["COPY"], counted["DELETES"]) == (0, 1, 2, 1)
     wanted = sales.tree(sales.source)
-    assert sales.tree(sales.target) == sales.tree(sales.target, "feedctl.sales.2026-03-01T0100Z") == wanted
-    assert sales.tree(sales.target, "feedctl.sales.2026-03-01T0000Z") == {
+    assert sales.tree(sales.target) == sales.tree(sales.target, "feedctl.mirroring.sales.2026-03-01T0100Z") == wanted
+    assert sales.tree(sales.target, "feedctl.mirroring.sales.2026-03-01T0000Z") == {
         **_FILES,
         "a": None,
         "deep": None,
@@ -64,6 +67,56 @@ def test_a_mirror_is_planned_run_and_run_again_by_both_entrypoints(sales: Mirror
     assert sales.run(2)[1]["status"] == "succeeded"  # nothing has changed, so that nothing is announced
     dataset = str(sales.target).replace(str(sales.hdfs.webhdfs), sales.hdfs.uri)
     assert sales.events() == [(dataset, "2026-03-01T00:00Z"), (dataset, "2026-03-01T01:00Z")]
+
+
+def test_a_repo_without_a_name_is_refused_before_anything_is_made(hdfs: HdfsCluster, tmp_path: Path) -> None:
+    sales = MirrorRuns(hdfs=hdfs, directory=tmp_path)
+    sales.write()
+    settings = tmp_path / "repo/repo.yaml"
+    settings.write_text(settings.read_text().replace("name: mirroring\n", ""))
+    code, result = sales.run(0)
+    assert (code, result["instances"][0]["failure"]["code"]) == (1, "invalid")
+    assert "needs a `name` in repo.yaml" in result["instances"][0]["failure"]["message"]
+    assert sales.names(sales.source) == []
+
+
+@pytest.mark.extended
+def test_a_hold_that_is_set_while_files_are_copied_stops_the_mirror_before_it_publishes(
+    sales: MirrorRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sales.run(0)[0] == 0
+    _change(sales)
+    (tmp := sales.directory / "repo/feeds").mkdir()
+    (tmp / "parts.yaml").write_text(_FEED.format(base=sales.target.path))
+    before, names, copy = sales.tree(sales.target), sales.names(sales.target), FileCopies.copy
+
+    def copied_and_held(*arguments: Any, **options: Any) -> list[Copied]:  # noqa: ANN401
+        sales.system.write(below(sales.target, "a/.feedctl-hold"), [b"a lawsuit"])
+        return copy(*arguments, **options)
+
+    monkeypatch.setattr(FileCopies, "copy", copied_and_held)
+    code, result = sales.run(1)
+    assert (code, result["instances"][0]["waiting"]["code"]) == (75, "held")
+    sales.system.delete(below(sales.target, "a/.feedctl-hold"), below=sales.target)
+    found = {name: text for name, text in sales.tree(sales.target).items() if ".feedctl" not in name}
+    assert (found, sales.names(sales.target)) == (before, names)
+    code, result = sales.run(1)
+    counted = result["instances"][0]["counters"]
+    assert (code, counted["COPY"], counted["COPYREUSED"]) == (0, 0, 2)
+    assert sales.tree(sales.target) == sales.tree(sales.source)
+
+
+_FEED = """\
+kind: feed
+name: parts
+frequency: days(1)
+locations: {{data: "{base}/a/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
+clusters:
+  - name: two
+    type: source
+    validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
+    retention: {{limit: days(9), action: delete}}
+"""
 
 
 def test_a_verification_reads_both_sides(sales: MirrorRuns, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +156,7 @@ def test_a_changed_target_is_refused(sales: MirrorRuns) -> None:
     sales.system.write(below(sales.target, "foreign"), [b""])
     code, result = sales.run(1)
     assert (code, result["instances"][0]["failure"]["code"]) == (1, "mirror_target_changed")
-    assert sales.names(sales.source) == ["feedctl.sales.2026-03-01T0000Z"]
+    assert sales.names(sales.source) == ["feedctl.mirroring.sales.2026-03-01T0000Z"]
 
 
 def test_a_directory_without_snapshots_is_refused_and_doctor_has_the_command(

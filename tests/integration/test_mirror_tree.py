@@ -205,7 +205,7 @@ def test_a_tree_of_this_machine_is_mirrored_refused_and_verified(local: _Runs) -
     assert (code, result["items"][0]["code"]) == (1, "refused")
     local.settings, local.more = "", "on_source_delete: quarantine"
     assert local.run()[0] == 0
-    hidden = [name for name in local.trees(hidden=True)[1] if "/mirror.manuals/" in name]
+    hidden = [name for name in local.trees(hidden=True)[1] if "/mirror.trees.manuals/" in name]
     assert [name.rpartition("/")[2] for name in hidden] == ["h"]
     for name in ("new", "stays"):
         local.gone(name)
@@ -318,7 +318,7 @@ def test_what_goes_into_quarantine_is_there_whole(target: str, tmp_path: Path, r
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("name", [".feedctl-copy-mirror-manuals", ".feedctl"])
+@pytest.mark.parametrize("name", [".feedctl-copy-mirror-trees.manuals", ".feedctl"])
 def test_a_link_in_the_place_of_a_directory_of_feedctl_leads_nowhere(local: _Runs, tmp_path: Path, name: str) -> None:
     local.more = "on_source_delete: quarantine"
     assert local.run()[0] == 0

@@ -107,7 +107,7 @@ def _rounds(sales: MirrorRuns, rounds: int) -> None:
     with reader.reading():
         for hour in range(1, rounds + 1):
             _round(sales, hour, chance, midway)
-            name = f"feedctl.sales.{KEYS[hour].replace(':', '')}"
+            name = f"feedctl.mirroring.sales.{KEYS[hour].replace(':', '')}"
             wanted[name] = sales.tree(sales.source, name)
             assert sales.tree(sales.target) == sales.tree(sales.target, name) == wanted[name]
             assert [each for each in sales.names(sales.target) if each.endswith(".arranged")] == []

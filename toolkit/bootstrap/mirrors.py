@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolkit.bootstrap.storages import stores_of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from toolkit.bootstrap.action_context import ActionContext
     from toolkit.el import CanonicalPath
-    from toolkit.entities import Cluster
+    from toolkit.entities import Cluster, Repository
     from toolkit.storage import StorageSpec
     from toolkit.storage.snapshots import SnapshotStore
     from toolkit.variables import Variables
@@ -37,6 +38,39 @@ class NoSnapshots(InvalidInput):
         super().__init__(f"{path} is not on HDFS, and no other store has snapshots of directories")
 
 
+class RepoWithoutName(InvalidInput):
+    """A mirror by snapshots in a config repo that has no name."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a mirror by snapshots needs a `name` in repo.yaml: it tells its snapshots from those that mirrors "
+            "of other config repos make of the same directory"
+        )
+
+
+def owner_of(repo: str | None, environment: str) -> str:
+    """Return the owner of mirrors, in names of what they keep in directories; names have no dot."""
+    return ".".join(filter(None, (repo or ("-" if environment else ""), environment)))
+
+
+def _cluster(repository: Repository, name: str) -> Cluster:
+    """Return the cluster of a name; raises InvalidInput for one that is not there, or not of the environment."""
+    environment = repository.environment
+    if environment is not None and not environment.allows(name):
+        raise NotInEnvironment(what=f"cluster {name}", environment=environment.name, clusters=environment.clusters)
+    return repository.cluster(name)
+
+
+def _holds(context: ActionContext) -> MirrorHolds:
+    repository = context.repository
+    return MirrorHolds(
+        repository=repository,
+        place=lambda name, directory: _cluster(repository, name).place(directory),
+        holds=lambda: (*repository.holds, *context.holds.current),
+        new_holds=context.holds,
+    )
+
+
 def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str | None = None) -> Mirrors:
     """Return the actions of mirrors; the clusters at both ends have to be of its environment.
 
@@ -46,13 +80,7 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
         approve: digest of a removal that may exceed the limits.
     """
     repository, limits = context.repository, context.repository.settings.max_delete
-
-    def cluster(name: str) -> Cluster:
-        environment = repository.environment
-        if environment is not None and not environment.allows(name):
-            allowed = environment.clusters
-            raise NotInEnvironment(what=f"cluster {name}", environment=environment.name, clusters=allowed)
-        return repository.cluster(name)
+    cluster = partial(_cluster, repository)
 
     def snapshots(of: Cluster, root: CanonicalPath, hook: Callable[[], None] | None) -> SnapshotStore:
         from toolkit.storage.webhdfs.snapshots import open_snapshots  # noqa: PLC0415 - its client is large
@@ -62,26 +90,33 @@ def mirrors_of(context: ActionContext, now: Callable[[], datetime], approve: str
 
     is_dry_run = context.options.dry_run
     max_delete = DeleteLimits(instances=limits.instances, fraction=limits.fraction, bytes=limits.bytes)
-    by_snapshots = SnapshotMirrors(
-        cluster=cluster, snapshots=snapshots, limits=max_delete, now=now, approve=approve, is_dry_run=is_dry_run
-    )
-    trees = TreeMirrors(cluster=cluster, limits=max_delete, approve=approve, is_dry_run=is_dry_run)
+    environment = "" if repository.environment is None else repository.environment.name
+    owner = owner_of(repository.settings.name, environment)
+    trees = TreeMirrors(cluster=cluster, limits=max_delete, approve=approve, is_dry_run=is_dry_run, owner=owner)
+
+    def by_snapshots() -> MirrorAction:
+        if repository.settings.name is None:
+            raise RepoWithoutName
+        return SnapshotMirrors(
+            cluster=cluster,
+            snapshots=snapshots,
+            limits=max_delete,
+            now=now,
+            approve=approve,
+            is_dry_run=is_dry_run,
+            owner=owner,
+        )
 
     def by_tables() -> MirrorAction:
         from toolkit.bootstrap.hive_mirrors import hive_mirrors  # noqa: PLC0415 - most runs need nothing of tables
 
         return hive_mirrors(context.use.ledger, cluster, max_delete, approve=approve, is_dry_run=is_dry_run)
 
-    holds = MirrorHolds(
-        repository=repository,
-        place=lambda name, directory: cluster(name).place(directory),
-        holds=lambda: (*repository.holds, *context.holds.current),
-        new_holds=context.holds,
-    )
+    holds = _holds(context)
     return Mirrors(
         held=holds.problem,
         conditions=holds.watch,
-        actions={"hdfs": lambda: trees, "hdfs_snapshot": lambda: by_snapshots, "hive": by_tables},
+        actions={"hdfs": lambda: trees, "hdfs_snapshot": by_snapshots, "hive": by_tables},
         datasets=lambda process: tuple(mirrored_datasets(process, repository.clusters)),
     )
 

@@ -41,6 +41,11 @@ class MirrorTargetChanged(StorageError, Failed):  # noqa: N818 - the family of t
     text = "it was changed by others while it was mirrored; undo the change, then run again, which finishes this run"
 
 
+def owned_name(owner: str, name: str) -> str:
+    """Return the name of a mirror that no mirror of another owner has."""
+    return f"{owner}.{name}" if owner else name
+
+
 class Attribute(StrEnum):
     """Attribute that copies get besides their bytes and times, by the words of `preserve`."""
 
@@ -94,21 +99,23 @@ class MirrorRules:
         name: of the mirror; letters, digits, ``_`` and ``-``.
         preserve: attributes that copies get.
         on_missing: reaction to a missing common snapshot.
+        owner: config repo and environment of the mirror, since others may have one of its name; empty: not told.
     """
 
     name: str
     preserve: frozenset[Attribute] = frozenset({Attribute.OWNER, Attribute.GROUP, Attribute.PERMISSION})
     on_missing: OnMissingSnapshot = OnMissingSnapshot.REFUSE
+    owner: str = ""
 
     @property
     def prefix(self) -> str:
         """Begin of the names of this mirror's snapshots, and of no other's: a name has no dot."""
-        return f"feedctl.{self.name}."
+        return f"feedctl.{owned_name(self.owner, self.name)}."
 
     @property
     def work(self) -> str:
         """Name of the working directory in the target."""
-        return f"{OWN_PREFIX}-mirror-{self.name}"
+        return f"{OWN_PREFIX}-mirror-{owned_name(self.owner, self.name)}"
 
     def snapshot(self, instance_key: str) -> str:
         """Return the name of the snapshot of an instance; names are in the order of their times."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
@@ -18,8 +19,8 @@ from toolkit.errors import Failed
 from toolkit.mirror.attributes import copy_problem
 from toolkit.mirror.changes import compared
 from toolkit.mirror.diff import MirrorChange, MirrorDiff
-from toolkit.mirror.model import Attribute, MirrorRemoval, removal_digest
-from toolkit.storage import STAGING_PREFIX, FileKind, StorageError
+from toolkit.mirror.model import Attribute, MirrorRemoval, owned_name, removal_digest
+from toolkit.storage import STAGING_PREFIX, FileKind, NotFound, StorageError
 from toolkit.storage.snapshots import ChangeKind
 from toolkit.threads import WorkerPool
 from toolkit.transfer.spread_copy import COPY_THREADS
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from toolkit.entities.mirror_work import TreeMirror
     from toolkit.storage import FileSystem
 
+_WORK = f"{STAGING_PREFIX}mirror-"
 _TIME_STEP = timedelta(microseconds=2)
 """Setting a time rounds it, by less than the step of the store; on a disk by a microsecond."""
 
@@ -149,6 +151,7 @@ class TreePlanner:
 
     Attributes:
         name: of the mirror.
+        owner: config repo and environment of the mirror, since others may have one of its name; empty: not told.
         settings: its own.
         source: is mirrored.
         target: becomes what the source is.
@@ -164,11 +167,12 @@ class TreePlanner:
     stores: Callable[[CanonicalPath], FileSystem]
     check: Callable[[], None] = lambda: None
     pool: WorkerPool = field(default_factory=lambda: WorkerPool(COPY_THREADS, "feedctl-mirror"))
+    owner: str = ""
 
     @property
     def work(self) -> CanonicalPath:
         """The working directory in the target, on a store with renames."""
-        return self.target.child(f"{STAGING_PREFIX}mirror-{self.name}")
+        return self.target.child(f"{_WORK}{owned_name(self.owner, self.name)}")
 
     def is_unfinished(self) -> bool:
         """Return whether a run works on the target, or was stopped in the middle; on an object store nothing tells."""
@@ -190,8 +194,22 @@ class TreePlanner:
         if self.source.meets(self.target):
             message = f"{self.source} and {self.target} lie in each other; give the mirror another target"
             return Problem(code="mirror_overlaps", message=message)
+        rival = self._rival()
+        if rival:
+            message = f"another mirror works on {self.target}, or was stopped in the middle: {self.target.child(rival)}"
+            advice = "run the other one, which finishes it, and give one of them another target"
+            return Problem(code="mirror_rival", message=f"{message}; {advice}")
         is_raw = self.settings.tde_encryption_enabled
         return copy_problem(self.stores, (self.source, self.target), self.preserve, is_raw=is_raw)
+
+    def _rival(self) -> str:
+        """Return the working directory of another mirror in the target, of which no lease of another ledger knows."""
+        try:
+            names = (entry.name for entry in self.stores(self.target).list(self.target, start_from=_WORK))
+            others = takewhile(lambda each: each.startswith(_WORK), names)
+            return next((each for each in others if each != self.work.name), "")
+        except NotFound:
+            return ""
 
     def plan(self) -> TreePlan:
         """Return what a run changes at the target.

@@ -27,7 +27,7 @@ from toolkit.availability import is_there
 from toolkit.entities.vocabulary import GoneAtSource
 from toolkit.mirror.attributes import keep_attributes
 from toolkit.mirror.changes import is_own
-from toolkit.mirror.model import MirrorTargetChanged
+from toolkit.mirror.model import MirrorTargetChanged, owned_name
 from toolkit.storage import OWN_PREFIX, FileKind, NotFound, StorageError, SymlinkRefused, find_status
 from toolkit.transfer.copier import SourceChanged
 from toolkit.transfer.errors import FilesFailed
@@ -79,7 +79,7 @@ class TreeRun:
     def quarantine(self) -> CanonicalPath:
         """The place of what this run sets aside; no feed has the name of the directory."""
         folder = self.planner.target.child(OWN_PREFIX).child("quarantine")
-        return folder.child(f"mirror.{self.planner.name}").child(self.run_name)
+        return folder.child(f"mirror.{owned_name(self.planner.owner, self.planner.name)}").child(self.run_name)
 
     def run(self) -> TreePlan:
         """Finish what a stopped run began, then mirror the source as it is now; return the plan.

@@ -96,10 +96,12 @@ class Mirrors:
 
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
         """Return the plan of an instance, with the changes of its mirror in a dry run, or why it must not run."""
-        action = self.of(plan.target)
-        if action is None or not any(each.kind == STEP for each in plan.items):
+        if not any(each.kind == STEP for each in plan.items):
             return plan
         try:
+            action = self.of(plan.target)
+            if action is None:
+                return plan
             held = self.held(plan.target.site.process, work)
             return replace(plan, items=(), waiting=held) if held else action.planned(plan, work)
         except (StorageError, HoldCheckFailed) as error:

@@ -46,6 +46,7 @@ class SnapshotMirrors(MirrorAction):
         now: the wall-clock time, UTC.
         approve: digest of a removal that may exceed the limits.
         is_dry_run: planning an instance plans all changes; else the run does, from the snapshot that it makes.
+        owner: config repo and environment; other ones may have mirrors of the same names.
     """
 
     cluster: Callable[[str], Cluster]
@@ -54,6 +55,7 @@ class SnapshotMirrors(MirrorAction):
     now: Callable[[], datetime]
     approve: str | None = None
     is_dry_run: bool = False
+    owner: str = ""
 
     @override
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
@@ -127,6 +129,7 @@ class SnapshotMirrors(MirrorAction):
                 name=target.entity,
                 preserve=frozenset(map(Attribute, settings.preserve)),
                 on_missing=settings.on_missing,
+                owner=self.owner,
             ),
             check=work.guard.run.check,
             pool=work.copying.pool,

@@ -34,12 +34,14 @@ class TreeMirrors(MirrorAction):
         limits: of what one run of a mirror removes at its target.
         approve: digest of a removal that may exceed the limits.
         is_dry_run: planning an instance plans all changes; else the run does, under its lease.
+        owner: config repo and environment; other ones may have mirrors of the same names.
     """
 
     cluster: Callable[[str], Cluster]
     limits: DeleteLimits
     approve: str | None = None
     is_dry_run: bool = False
+    owner: str = ""
 
     @override
     def planned(self, plan: ProcessPlan, work: RunContext) -> ProcessPlan:
@@ -99,6 +101,7 @@ class TreeMirrors(MirrorAction):
             stores=work.stores,
             check=work.guard.run.check,
             pool=work.copying.pool,
+            owner=self.owner,
         )
 
     def refuse(self, planner: TreePlanner, plan: TreePlan) -> None:

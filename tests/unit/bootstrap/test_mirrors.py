@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolkit.bootstrap.mirrors import NoSnapshots, web_spec
+from toolkit.bootstrap.mirrors import NoSnapshots, owner_of, web_spec
 from toolkit.bootstrap.storages import StoreChoice
 from toolkit.entities import Cluster, Interface, Interfaces
 from toolkit.storage import StorageSpec
@@ -43,3 +43,9 @@ def test_a_run_without_feeds_reaches_a_store_by_the_settings_of_its_cluster() ->
     cluster = _cluster("hdfs://nn", replication="2")
     found = StoreChoice(others=[cluster]).spec_of(cluster.place("/data/sales"))
     assert found == StorageSpec(scheme="hdfs", authority="nn", hadoop_conf={"dfs.replication": "2"})
+
+
+def test_no_two_repos_and_environments_have_one_owner() -> None:
+    owners = [owner_of(repo, environment) for repo in (None, "a", "b") for environment in ("", "a", "b")]
+    assert len(set(owners)) == len(owners)
+    assert owner_of("web", "prod") == "web.prod"

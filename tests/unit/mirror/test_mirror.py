@@ -88,6 +88,25 @@ def test_a_run_that_was_killed_at_any_call_is_finished_by_the_next(*, is_first: 
         assert not any(name.endswith("arranged") for name in again.names()[1])
 
 
+def test_mirrors_of_one_name_in_two_repos_use_and_prune_nothing_of_each_other() -> None:
+    site = _filled()
+    site.mirror(0)
+    other = Site(rules=replace(RULES, owner="web.prod"), one=site.one)
+    other.mirror(0)
+    assert other.name(0) == "feedctl.web.prod.sales.2026-03-01T0000Z"
+    kept = KeptSnapshots(older_than=datetime(9999, 1, 1, tzinfo=UTC), number=0)
+    for hour in (1, 2):
+        site.one.append(below(SOURCE, "stays"), b"more")
+        other.mirror(hour)
+        assert other.run.prune(kept, kept)
+    assert site.name(0) in {each.name for each in MemorySnapshots(site.one).list(SOURCE)}
+    site.mirror(3)
+    rival = Site(rules=replace(RULES, owner="web.dev"), one=site.one, two=site.two)
+    problem = rival.planner.state(rival.name(4)).problem
+    assert problem is not None
+    assert problem.code == "no_common_snapshot"
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_run_that_may_not_publish_leaves_the_target_and_the_next_one_copies_nothing_again(*, is_first: bool) -> None:
     site = _filled()

@@ -447,3 +447,18 @@ def test_a_run_that_may_not_publish_leaves_the_target_and_the_next_one_goes_on(
         site.run()
         assert (site.one.read_bytes > read, site.own()) == (is_copied_again, [])
         assert site.files(TARGET) == site.files(SOURCE)
+
+
+def test_a_mirror_of_its_name_in_another_repo_is_refused_while_it_is_in_the_middle(site: _Site) -> None:
+    site.two.before_effect = _no_renames
+    with pytest.raises(StopRequested):
+        site.run()
+    site.two.before_effect = lambda _: None
+    rival = replace(site.planner, owner="web.prod")
+    problem = rival.problem()
+    assert problem is not None
+    assert problem.code == "mirror_rival"
+    assert f"{TARGET}/.feedctl-copy-mirror-manuals" in problem.message
+    assert (site.planner.problem(), rival.is_unfinished()) == (None, False)
+    site.run()
+    assert rival.problem() is None
