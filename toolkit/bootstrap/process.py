@@ -40,7 +40,6 @@ from toolkit.process_runner.selection import ProcessSelection, feeds_of, sites, 
 from toolkit.process_runner.slots import InstanceQueue, InstanceSlots
 from toolkit.process_runner.targets import ProcessDetail, ProcessTarget, StepItem, files_of
 from toolkit.programs.opening import end_left_over, opened_engines, shared_of
-from toolkit.retention import SharedDataIndex
 from toolkit.runs.recorder import current_user
 from toolkit.storage import RealPlaces
 
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from toolkit.process_runner.due import Known
     from toolkit.process_runner.targets import ProcessResult
     from toolkit.programs.port import StepEngine
+    from toolkit.retention import SharedDataIndex
     from toolkit.runs.stop import StopSignal
 
 _SUSPENDED = "suspended"
@@ -180,24 +180,28 @@ class ProcessWiring:
 
     @property
     def _prepare(self) -> PrepareRules:
-        context, repository = self.context, self.context.repository
-        prepared = {
-            each.feed: site.feeds[each.feed]
-            for site in self.sites
-            for each in site.process.outputs.values()
-            if each.prepare
-        }
-        has_holds, places = bool(prepared), RealPlaces()
-        index = SharedDataIndex(
-            feeds=nearby_feeds(repository, prepared.values(), places.of_all),
-            clusters=tuple(repository.clusters.values()),
-            real=places.of,
-        )
+        context, has_holds = self.context, bool(self._prepared)
         return PrepareRules(
-            holds=(*repository.holds, *(context.holds.as_entities if has_holds else ())),
+            holds=(*context.repository.holds, *(context.holds.as_entities if has_holds else ())),
             new_holds=context.holds if has_holds and not context.options.dry_run else NoNewHolds(),
-            losing=index.losing,
+            losing=self._losing,
         )
+
+    @cached_property
+    def _prepared(self) -> Mapping[str, Feed]:
+        outputs = ((site, each) for site in self.sites for each in site.process.outputs.values())
+        return {each.feed: site.feeds[each.feed] for site, each in outputs if each.prepare}
+
+    def _losing(self, feed: Feed, cluster: Cluster) -> Sequence[tuple[str, str]]:
+        return self._shared_data.losing(feed, cluster)
+
+    @cached_property
+    def _shared_data(self) -> SharedDataIndex:
+        from toolkit.retention import SharedDataIndex  # noqa: PLC0415 - large, and few processes remove their outputs
+
+        repository, places = self.context.repository, RealPlaces()
+        feeds = nearby_feeds(repository, self._prepared.values(), places.of_all)
+        return SharedDataIndex(feeds=feeds, clusters=tuple(repository.clusters.values()), real=places.of)
 
     @cached_property
     def sites(self) -> Sequence[ProcessSite]:

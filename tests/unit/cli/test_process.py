@@ -80,6 +80,13 @@ def test_actions_that_copy_no_table_load_nothing_of_those_that_do() -> None:
     assert _python(program).stdout == "[]\n"
 
 
+def test_a_process_that_removes_no_output_loads_nothing_of_retention() -> None:
+    program = (
+        "import sys, toolkit.bootstrap.process; print({m for m in sys.modules if m.startswith('toolkit.retention')})"
+    )
+    assert _python(program).stdout == "set()\n"
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("module", ["toolkit.cli.retention", "toolkit.bootstrap.doctor", "toolkit.rendering.doctor"])
 def test_what_only_some_runs_need_is_not_loaded_beforehand(module: str) -> None:
