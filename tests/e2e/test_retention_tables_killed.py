@@ -88,9 +88,12 @@ def _forgotten(repo: TableRepo) -> Callable[[], bool]:
 def test_killed_between_metadata_and_data_the_rerun_removes_the_data(
     tmp_path: Path, metastore: HiveMetastoreServer
 ) -> None:
-    repo = _make(tmp_path / "between", metastore)
-    assert _killed_when(repo, _forgotten(repo))
-    assert len(tree(repo.warehouse / "clicks")) > 2 * len(YOUNG), "the run was over before it was killed"
+    for number in range(5):  # on a busy machine the data can go before the test sees that the metadata has gone
+        repo = _make(tmp_path / f"between{number}", metastore)
+        if _killed_when(repo, _forgotten(repo)) and len(tree(repo.warehouse / "clicks")) > 2 * len(YOUNG):
+            break
+    else:
+        pytest.fail("no run was killed before it was over")
     assert _rerun(repo) == []  # nothing was to be planned
     _check_complete(repo)
     assert _rerun(repo) == []

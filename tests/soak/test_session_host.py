@@ -128,10 +128,10 @@ def run_on(runs: ValidatedRuns) -> None:
     """Run again until each instance has succeeded; those that are left share an application."""
     os.environ["FEEDCTL_LOG_DIR"] = str(runs.directory / "logs")
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    asked = ["backfill", "count", *runs.repo, "--start", KEYS[0], "--end", KEYS[INSTANCES], "--keep-going"]
+    command = ["backfill", "count", *runs.repo, "--start", KEYS[0], "--end", KEYS[INSTANCES], "--keep-going"]
     while len(runs.query("SELECT DISTINCT instance_key FROM run WHERE status = 'succeeded'")) < INSTANCES:
         assert time.monotonic() < deadline, runs.statuses()
-        if code := main(asked):
+        if code := main(command):
             print(runs.statuses(), code)  # noqa: T201
             time.sleep(1)  # the lease of the dead has not run out
 
