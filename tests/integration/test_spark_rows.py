@@ -127,9 +127,9 @@ def _table(data: PostgresData, rows: str) -> None:
     data.run(f"CREATE TABLE t (id int, v text, at timestamp, n numeric(10,2)); INSERT INTO t VALUES {rows}")  # noqa: S608
 
 
-def _merge(trip: RoundTrip, previous: tuple[str, ...]) -> WrittenRows:
+def _merge(trip: RoundTrip, previous: tuple[str, ...], *, is_unique: bool = False) -> WrittenRows:
     with database_of(trip.data, trip.gateway).snapshot() as snapshot:
-        merge = Merge(previous=previous, key=("id",), order="at")
+        merge = Merge(previous=previous, key=("id",), order="at", is_unique=is_unique)
         return trip.rows.read(dataclasses.replace(trip.request(snapshot), merge=merge))
 
 
@@ -154,7 +154,11 @@ def test_the_newest_row_of_each_key_is_written(
 @pytest.mark.extended
 @pytest.mark.parametrize(
     ("row", "message"),
-    [("NULL, 'x', NULL", "no value of its merge_key"), ("2, 'x', '2026-01-02'", "neither is the newest")],
+    [
+        ("NULL, 'x', NULL", "no value of its merge_key"),
+        ("2, 'x', '2026-01-02'", "neither is the newest"),
+        ("2, 'x', '2026-01-03'", "several rows have the same merge_key"),
+    ],
 )
 def test_a_key_that_tells_no_row_fails_a_merge(
     postgres_data: PostgresData,
@@ -166,7 +170,7 @@ def test_a_key_that_tells_no_row_fails_a_merge(
 ) -> None:
     _table(postgres_data, f"(2, 'b', '2026-01-02', 2.5), ({row}, 1)")
     with pytest.raises(RowsFailed, match=message):
-        _merge(RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path), ())
+        _merge(RoundTrip(postgres_data, jdbc_gateway, rows, tmp_path), (), is_unique="several" in message)
 
 
 @pytest.mark.extended

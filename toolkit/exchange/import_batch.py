@@ -220,7 +220,8 @@ class ImportBatch:
         except (*DATABASE_ERRORS, RowsFailed, InvalidInput) as error:
             raise NotExchanged(code=code_of(error), why=str(error)) from error
         if item.previous is None and expected is not None and written.rows != expected:
-            raise NotExchanged(code=ROWS_DIFFER, why=self._difference(written.rows, expected))
+            why = f"{written.rows} rows were written, and the snapshot has {expected}"
+            raise NotExchanged(code=ROWS_DIFFER, why=f"{why}; run it again")
         if written.rows == 0 and not self.plan.target.settings.allow_empty:
             raise no_rows(str(item.rows.table), "allow_empty")
         self.plan.detail.counters.update(COPY=written.files)
@@ -233,16 +234,6 @@ class ImportBatch:
             size=written.bytes,
             run=self.work.run_name,
             form=str(self._stored),
-        )
-
-    def _difference(self, written: int, expected: int) -> str:
-        """Return what to do about rows that were lost, or that a key does not tell apart."""
-        why = f"{written} rows were written, and the snapshot has {expected}"
-        key = ", ".join(self.plan.target.settings.source.extract.merge_key)
-        if not key or written > expected:
-            return f"{why}; run it again"
-        return (
-            f"{why}: several have the same merge_key ({key}), or some were lost; name the columns that identify a row"
         )
 
     def _expected(self, snapshot: DatabaseSnapshot) -> int | None:
@@ -276,7 +267,14 @@ class ImportBatch:
             assert extract.delta_column is not None  # noqa: S101 - lint has seen to it
             previous = () if item.previous is None else _uris(item.previous, before)
             parts = max(1, settings.connections)
-            merge = Merge(previous=previous, key=extract.merge_key, order=extract.delta_column, parts=parts)
+            is_one_moment = snapshot.init_statement is not None or not self.plan.detail.splits
+            merge = Merge(
+                previous=previous,
+                key=extract.merge_key,
+                order=extract.delta_column,
+                parts=parts,
+                is_unique=item.previous is None and is_one_moment and settings.verify is ImportVerification.COUNT,
+            )
         written = self.rows.read(
             ReadRequest(
                 access=self.database.access,

@@ -78,12 +78,14 @@ class Merge:
         key: columns that identify a row.
         order: column that tells which row is newer; a row without a value is the oldest.
         parts: files to write.
+        is_unique: a key that several rows have fails the request, whatever their `order`; without an earlier instance.
     """
 
     previous: tuple[str, ...]
     key: tuple[str, ...]
     order: str
     parts: int = 1
+    is_unique: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

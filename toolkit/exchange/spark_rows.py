@@ -228,10 +228,13 @@ def _newest(frame: DataFrame, columns: Iterable[str], merge: Merge) -> DataFrame
     key = ", ".join(merge.key)
     empty = f"a row has no value of its merge_key ({key})"
     double = f"two rows have the same merge_key ({key}) and the same {merge.order}, so neither is the newest"
+    if merge.is_unique:
+        double = f"several rows have the same merge_key ({key}); name the columns that identify a row"
     first, *others = columns
     column = checked(column_of(first), column_of(_NUMBER) > 1, double)
     column = checked(column, reduce(Column.__or__, (column_of(each).isNull() for each in merge.key)), empty)
-    return ranked.where(column_of(_RANK) == 1).select(column.alias(first), *map(column_of, others))
+    chosen = ranked if merge.is_unique else ranked.where(column_of(_RANK) == 1)
+    return chosen.select(column.alias(first), *map(column_of, others))
 
 
 def _insert(frame: DataFrame, request: StageRequest) -> None:

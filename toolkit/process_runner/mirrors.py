@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Protocol
@@ -163,7 +164,9 @@ class MirrorEngine(StepEngine):
     def _explained(self, refusal: Refusal) -> Refusal:
         """Return a refusal with the hold that it is about, in the words of a hold at the start."""
         if refusal.code == SkipReason.HELD:
-            found = self.mirrors.held(self.plan.target.site.process, self.work)
+            found = None
+            with suppress(StorageError, HoldCheckFailed):  # what has been seen is enough
+                found = self.mirrors.held(self.plan.target.site.process, self.work)
             refusal = replace(
                 refusal, why=_HELD if found is None else f"{found.message} (it was set while the mirror ran)"
             )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from toolkit.actions.guard import HELD
 from toolkit.actions.verification import TreeVerifier
 from toolkit.el import shift
 from toolkit.mirror.apply import MirrorRun
@@ -100,8 +99,9 @@ class SnapshotMirrors(MirrorAction):
         plan.detail.report.is_unchanged = not any(each.operations or each.state.work not in quiet for each in plans)
         retentions = (settings.source_snapshot_retention, settings.target_snapshot_retention)
         counted = Counter(run.counters)
-        is_held = work.guard.refusal(root, must_look=True) == HELD  # the target is published: the rest can wait
-        pruned = () if is_held else run.prune(*map(self.kept, retentions))
+        refusal = work.guard.refusal(root, must_look=True)  # a hold, or one that cannot be looked for
+        work.guard.check()
+        pruned = run.prune(*map(self.kept, retentions)) if refusal is None else ()  # the next run prunes
         for path in pruned:
             plan.detail.report.say(f"deleted {path}")
         counted.update(SNAPSHOTSPRUNED=len(pruned))

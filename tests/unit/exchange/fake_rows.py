@@ -46,6 +46,9 @@ class FakeRows:
             key = tuple(row[each] for each in keys)
             if None in key:
                 raise RowsFailed(about=request.access.name, detail=f"a row has no value of its key {merge.key}")
+            if merge.is_unique and key in newest:
+                detail = f"several rows have the same merge_key ({', '.join(merge.key)})"
+                raise RowsFailed(about=request.access.name, detail=detail)
             if row in changed and (*key, row[order]) in seen:
                 detail = f"two rows have the same merge_key ({', '.join(merge.key)}) and the same {merge.order}"
                 raise RowsFailed(about=request.access.name, detail=detail)

@@ -192,16 +192,17 @@ def test_changed_rows_replace_those_of_the_instance_before_and_the_first_has_all
 @pytest.mark.parametrize(
     ("double", "more", "why"),
     [
-        (row(1, 1, "other"), "", "two rows have the same merge_key"),
+        (row(1, 1, "other"), "", "several rows have the same merge_key (id)"),
         (row(1, 1, "other"), "      verify: none", "two rows have the same merge_key"),
-        (row(1, 2), "", "3 rows were written, and the snapshot has 4: several have the same merge_key (id)"),
+        (row(1, 2), "", "several rows have the same merge_key (id)"),
     ],
 )
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(("whole", "is_shared"), [(False, True), (True, True), (False, False)])
 def test_a_merge_key_that_several_rows_have_is_refused_from_the_first_import_on(
-    tmp_path: Path, double: Row, more: str, why: str, *, whole: bool
+    tmp_path: Path, double: Row, more: str, why: str, *, whole: bool, is_shared: bool
 ) -> None:
     site = ImportSite(tmp_path, extract=MERGE, more=more)
+    site.database.is_shared = is_shared  # MariaDB shares no snapshot, and nothing is counted
     site.database.rows = [row(1, 1), row(2, 1), row(3, 1), double]
     result = site.run("2026-03-02T00:00Z", whole=whole)
     assert (result.exit_code, site.names("2026-03-01"), site.left()) == (ExitCode.FAILED, [], [])

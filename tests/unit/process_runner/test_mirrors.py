@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,12 +11,15 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from typing_extensions import override
 
 from tests.unit.actions.fake_action import context
 from tests.unit.mirror.memory_hdfs import MemorySnapshots
 from tests.unit.mirror.site import SOURCE, TARGET, Site
 from toolkit.actions.action import RunContext
-from toolkit.actions.model import TargetPlan
+from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
+from toolkit.actions.hold_watch import HoldCheckFailed
+from toolkit.actions.model import Problem, TargetPlan
 from toolkit.el import CanonicalPath, Frequency, Unit
 from toolkit.entities import Engine
 from toolkit.entities.mirror_work import MirrorSettings, SnapshotMirror, SnapshotRetention
@@ -54,12 +58,16 @@ class _Run:
     mirror: SnapshotMirror = _MIRROR
     limits: DeleteLimits = field(default_factory=DeleteLimits)
     site: Site = field(default_factory=Site)
+    conditions: Sequence[Condition] = ()
+    held: Callable[..., Problem | None] = lambda *_: None
     written: list[object] = field(default_factory=list)
 
     def work(self) -> RunContext:
         stores: dict[str, FileSystem] = {"one": self.site.one, "two": self.site.two}
         stop = cast("Any", SimpleNamespace(check=lambda: None))
-        return replace(context(stop), stores=lambda path: stores[path.authority], write_ledger=self.written.append)
+        guard = Guard(run=stop, conditions=self.conditions)
+        found = replace(context(stop), write_ledger=self.written.append, guard=guard)
+        return replace(found, stores=lambda path: stores[path.authority])
 
     def mirrors(self, *, is_dry_run: bool = False) -> Mirrors:
         stores = {"one": self.site.one, "two": self.site.two}
@@ -75,7 +83,7 @@ class _Run:
             approve=self.approve,
             is_dry_run=is_dry_run,
         )
-        return Mirrors(actions={"hdfs_snapshot": lambda: by_snapshots})
+        return Mirrors(actions={"hdfs_snapshot": lambda: by_snapshots}, held=self.held)
 
     def plan(self, hour: int) -> ProcessPlan:
         process = SimpleNamespace(workflow=SimpleNamespace(mirror=MirrorSettings(hdfs_snapshot=self.mirror)))
@@ -286,3 +294,38 @@ def test_the_rerun_of_a_killed_run_counts_what_it_did_and_apart_what_it_found(
         ran.run(1)
     ran.site.two.before_effect = lambda _: None
     assert ran.run(1)[1] == _NOTHING | counted | {"SNAPSHOTSPRUNED": 2}
+
+
+@dataclass
+class _Refusing(Condition):
+    """Stands against all that begins when so many looks found nothing."""
+
+    answer: Refusal
+    looks: int = 0
+
+    @override
+    def refusal(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> Refusal | None:
+        self.looks -= 1
+        return self.answer if self.looks < 0 else None
+
+
+@pytest.mark.parametrize("answer", [HELD, Refusal("ledger_unavailable", "a hold could not be looked for")])
+def test_no_snapshot_goes_while_a_hold_is_set_or_cannot_be_looked_for(ran: _Run, answer: Refusal) -> None:
+    ran.run(0)
+    _change(ran.site)
+    ran.conditions = (_Refusing(answer, looks=1),)
+    assert ran.run(1)[1]["SNAPSHOTSPRUNED"] == 0
+    assert ran.site.one.tree(SOURCE) == ran.site.two.tree(TARGET)
+    ran.conditions = ()
+    assert ran.run(2)[1]["SNAPSHOTSPRUNED"] > 0
+
+
+def test_a_hold_that_was_seen_stops_a_mirror_also_where_its_words_cannot_be_read(ran: _Run) -> None:
+    def unreadable(*_: object) -> Problem | None:
+        raise HoldCheckFailed(code="ledger_unavailable", why="it is down")
+
+    ran.held, ran.conditions = unreadable, (_Refusing(HELD),)
+    with pytest.raises(CalledOff) as stopped:
+        ran.run(0)
+    assert (stopped.value.refusal.code, "a hold was set on a feed" in stopped.value.refusal.why) == ("held", True)
+    assert "feedctl: stopped: a hold was set" in ran.log.read_text()
