@@ -56,13 +56,15 @@ class MariaDbServer:
     def start(self) -> None:
         """Start it with the data that it had, and wait until it accepts connections."""
         options: tuple[str, ...]
+        temporary = f"--tmpdir={self.directory}"  # a server that starts removes the tables of others in /tmp
         is_new = not self._data.exists()
         if is_new:
             options = ("--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db")
-            made = self._run([self._install, *options, f"--datadir={self._data}"])
+            made = self._run([self._install, *options, temporary, f"--datadir={self._data}"])
             assert made.returncode == 0, made.stdout
         options = (f"--datadir={self._data}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve")
         options += ("--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M", "--lower-case-table-names=0")
+        options += (temporary,)
         with (self.directory / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self._server, "--no-defaults", *options, f"--socket={self._socket}"],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from toolkit.availability import DATA_ERRORS, DataState, FeedInstances, FoundInstance, PathInstances
 from toolkit.errors import FeedctlError
 from toolkit.management.locations import NEWEST, RequestedRange, Stretch, location_of, stretches_on
-from toolkit.storage import NotFound
+from toolkit.storage import NotFound, PermissionDenied
 
 if TYPE_CHECKING:
     from toolkit.entities import Feed
@@ -106,6 +106,6 @@ def _weighed(found: FoundInstance, look: FeedInstances) -> FoundInstance:
         return found
     try:
         files, size = look.content_of(found.instant)
-    except NotFound:  # gone since it was looked at
+    except (NotFound, PermissionDenied):  # gone since it was looked at, or not to be read: its state is known
         return found
     return replace(found, files=files, bytes=size)

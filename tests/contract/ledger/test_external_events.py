@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -88,6 +89,7 @@ def test_what_was_never_announced_cannot_be_retracted(ledger: Ledger) -> None:
 
 def test_events_are_listed_by_what_they_are_about(ledger: Ledger) -> None:
     for key in (MONDAY, TUESDAY, MONDAY):
+        time.sleep(0.002)  # no two are recorded at one time
         _emit(ledger, key)
     _emit(ledger, dataset="other")
 

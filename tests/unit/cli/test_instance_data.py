@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from tests.unit.cli.running import Feedctl
+from toolkit.availability import PathInstances
+from toolkit.el import CanonicalPath
+from toolkit.storage import PermissionDenied
 
 _RANGE = ("--start", "2026-03-20T00:00Z", "--end", "2026-03-20T04:00Z")
 
@@ -40,6 +44,20 @@ def test_files_in_directories_of_an_instance_are_counted_without_its_flag(feedct
     (data / "00/de/fra/part-0").write_bytes(b"12345")
     _, first, *_ = feedctl("instance", "list", "clicks", *_RANGE).rows
     assert first[2:5] == ["available", "2", "8"]
+
+
+def test_a_directory_that_may_not_be_listed_leaves_the_state_of_its_instance(
+    feedctl: Feedctl, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (data / "00/de").mkdir()
+
+    def refused(self: PathInstances, instant: datetime) -> tuple[int, int]:
+        del self, instant
+        raise PermissionDenied(path=CanonicalPath.parse(f"file://{data}/00/de"))
+
+    monkeypatch.setattr(PathInstances, "content_of", refused)
+    _, first, second, *_ = feedctl("instance", "list", "clicks", *_RANGE).rows
+    assert (first[2:4], second[2:5]) == (["available", "-"], ["partial", "1", "2"])
 
 
 def test_json_says_whether_each_may_be_read(feedctl: Feedctl, data: Path) -> None:
