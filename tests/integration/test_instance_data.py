@@ -34,7 +34,7 @@ def test_instances_on_hdfs_and_s3_are_told_as_they_are(
         assert document["problems"] == []
         return [(each["cluster"], each["state"], each["files"]) for each in document["instances"]]
 
-    at_source = [("available", None), ("available", 1), ("partial", None), ("missing", None)]
+    at_source = [("available", 2), ("available", 1), ("partial", 2), ("missing", None)]
     before = [("primary", *each) for each in at_source] + [("backup", "missing", None)] * 4
     assert states() == before
     copying.run()
