@@ -14,9 +14,10 @@ import pytest
 
 from tests.unit.hive.mirror_site import CLICKS, DAYS, USERS, MirrorSite
 from tests.unit.hive.test_table_import import KEY
-from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
+from tests.unit.process_runner.refusals import RefusedLater
+from toolkit.actions.guard import HELD, CalledOff, Condition, Guard
 from toolkit.actions.model import TargetPlan
-from toolkit.el import CanonicalPath, parse_instant
+from toolkit.el import parse_instant
 from toolkit.entities import Engine
 from toolkit.entities.mirror_work import HiveMirror, MirrorSettings
 from toolkit.entities.vocabulary import GoneAtSource
@@ -189,18 +190,6 @@ def test_a_run_that_drops_too_much_is_refused_before_anything_changes(ran: _Run)
     assert ran.run()[1]["DELETES"] == 2
 
 
-@dataclass
-class _HeldLater(Condition):
-    """A hold that is set when so many looks have found none."""
-
-    looks: int
-
-    def refusal(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> Refusal | None:
-        del base, items, must_look
-        self.looks -= 1
-        return HELD if self.looks < 0 else None
-
-
 def test_a_hold_that_is_set_meanwhile_ends_the_run_before_the_next_table_and_the_next_run_goes_on(ran: _Run) -> None:
     ran.run()
     site, cursor = ran.site, ran.counters["EVENT"]
@@ -210,12 +199,12 @@ def test_a_hold_that_is_set_meanwhile_ends_the_run_before_the_next_table_and_the
     site.source.drop_partitions(CLICKS, [DAYS[0]])
     before = site.rows(site.target)
     with pytest.raises(CalledOff, match="a hold was set"):
-        ran.run((_HeldLater(0),))
+        ran.run((RefusedLater(HELD),))
     assert (site.rows(site.target), ran.counters["EVENT"]) == (before, cursor)
     looks = 0
     while site.rows(site.target) != site.rows(site.source):
         with suppress(CalledOff):
-            ran.run((_HeldLater(looks),))
+            ran.run((RefusedLater(HELD, looks),))
         looks += 1
         assert ran.counters["EVENT"] == cursor or site.rows(site.target) == site.rows(site.source)
     assert looks > 3, "each table, its registration and its drop asked"

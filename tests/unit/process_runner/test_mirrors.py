@@ -11,11 +11,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from typing_extensions import override
 
 from tests.unit.actions.fake_action import context
 from tests.unit.mirror.memory_hdfs import MemorySnapshots
 from tests.unit.mirror.site import SOURCE, TARGET, Site
+from tests.unit.process_runner.refusals import RefusedLater
 from toolkit.actions.action import RunContext
 from toolkit.actions.guard import HELD, CalledOff, Condition, Guard, Refusal
 from toolkit.actions.hold_watch import HoldCheckFailed
@@ -296,24 +296,11 @@ def test_the_rerun_of_a_killed_run_counts_what_it_did_and_apart_what_it_found(
     assert ran.run(1)[1] == _NOTHING | counted | {"SNAPSHOTSPRUNED": 2}
 
 
-@dataclass
-class _Refusing(Condition):
-    """Stands against all that begins when so many looks found nothing."""
-
-    answer: Refusal
-    looks: int = 0
-
-    @override
-    def refusal(self, base: CanonicalPath, *, items: int = 1, must_look: bool = False) -> Refusal | None:
-        self.looks -= 1
-        return self.answer if self.looks < 0 else None
-
-
 @pytest.mark.parametrize("answer", [HELD, Refusal("ledger_unavailable", "a hold could not be looked for")])
 def test_no_snapshot_goes_while_a_hold_is_set_or_cannot_be_looked_for(ran: _Run, answer: Refusal) -> None:
     ran.run(0)
     _change(ran.site)
-    ran.conditions = (_Refusing(answer, looks=1),)
+    ran.conditions = (RefusedLater(answer, looks=1),)
     assert ran.run(1)[1]["SNAPSHOTSPRUNED"] == 0
     assert ran.site.one.tree(SOURCE) == ran.site.two.tree(TARGET)
     ran.conditions = ()
@@ -324,7 +311,7 @@ def test_a_hold_that_was_seen_stops_a_mirror_also_where_its_words_cannot_be_read
     def unreadable(*_: object) -> Problem | None:
         raise HoldCheckFailed(code="ledger_unavailable", why="it is down")
 
-    ran.held, ran.conditions = unreadable, (_Refusing(HELD),)
+    ran.held, ran.conditions = unreadable, (RefusedLater(HELD),)
     with pytest.raises(CalledOff) as stopped:
         ran.run(0)
     assert (stopped.value.refusal.code, "a hold was set on a feed" in stopped.value.refusal.why) == ("held", True)
