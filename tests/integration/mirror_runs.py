@@ -42,6 +42,18 @@ values:
   source_snapshot_retention: {{limit: days(1), number: 2}}
   target_snapshot_retention: {{limit: days(1), number: 2}}
 """
+FEED_IN_TARGET = """\
+kind: feed
+name: parts
+frequency: days(1)
+locations: {{data: "{target}/a/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
+clusters:
+  - name: two
+    type: source
+    validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
+    retention: {{limit: days(9), action: delete}}
+"""
+"""A feed that has its data in the target of a mirror."""
 
 
 @dataclass(frozen=True, kw_only=True)

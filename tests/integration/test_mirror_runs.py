@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.described import faults
-from tests.integration.mirror_runs import MirrorRuns
+from tests.integration.mirror_runs import FEED_IN_TARGET, MirrorRuns
 from tests.testbed.hdfs import HdfsCluster
 from toolkit.actions.file_copies import FileCopies
 from toolkit.cli.main import main
@@ -87,7 +87,7 @@ def test_a_hold_that_is_set_while_files_are_copied_stops_the_mirror_before_it_pu
     assert sales.run(0)[0] == 0
     _change(sales)
     (tmp := sales.directory / "repo/feeds").mkdir()
-    (tmp / "parts.yaml").write_text(_FEED.format(base=sales.target.path))
+    (tmp / "parts.yaml").write_text(FEED_IN_TARGET.format(target=sales.target.path))
     before, names, copy = sales.tree(sales.target), sales.names(sales.target), FileCopies.copy
 
     def copied_and_held(*arguments: Any, **options: Any) -> list[Copied]:  # noqa: ANN401
@@ -104,19 +104,6 @@ def test_a_hold_that_is_set_while_files_are_copied_stops_the_mirror_before_it_pu
     counted = result["instances"][0]["counters"]
     assert (code, counted["COPY"], counted["COPYREUSED"]) == (0, 0, 2)
     assert sales.tree(sales.target) == sales.tree(sales.source)
-
-
-_FEED = """\
-kind: feed
-name: parts
-frequency: days(1)
-locations: {{data: "{base}/a/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
-clusters:
-  - name: two
-    type: source
-    validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
-    retention: {{limit: days(9), action: delete}}
-"""
 
 
 def test_a_verification_reads_both_sides(sales: MirrorRuns, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from entrypoints import mirror
 from tests.databases.ledgers import open_ledger, sqlite_url
 from tests.described import faults
 from tests.e2e.commands import ROOT
+from tests.integration.mirror_runs import FEED_IN_TARGET
 from tests.integration.replications import End
 from tests.short_leases import short_leases
 from tests.testbed.hdfs import HdfsCluster
@@ -215,22 +216,9 @@ def test_a_tree_of_this_machine_is_mirrored_refused_and_verified(local: _Runs) -
     assert local.trees(hidden=True)[1] == before
 
 
-_FEED = """\
-kind: feed
-name: parts
-frequency: days(1)
-locations: {{data: "{target}/a/${{YEAR}}-${{MONTH}}-${{DAY}}"}}
-clusters:
-  - name: two
-    type: source
-    validity: {{start: 2026-03-01T00:00Z, end: 2099-01-01T00:00Z}}
-    retention: {{limit: days(9), action: delete}}
-"""
-
-
 def test_a_hold_on_a_feed_stops_the_mirror_that_has_its_data(local: _Runs) -> None:
     assert local.run()[0] == 0
-    local.feed = _FEED
+    local.feed = FEED_IN_TARGET
     local.gone("a")
     hold = local.directory / "two/dst/a/.feedctl-hold"
     hold.write_text("a lawsuit")
@@ -255,7 +243,7 @@ def test_a_hold_on_a_feed_stops_the_mirror_that_has_its_data(local: _Runs) -> No
 def test_a_hold_that_is_set_while_files_are_copied_stops_the_mirror_before_it_publishes(
     local: _Runs, monkeypatch: pytest.MonkeyPatch, *, is_file: bool
 ) -> None:
-    local.feed = _FEED
+    local.feed = FEED_IN_TARGET
     assert local.run()[0] == 0
     _change(local)
     before, copy, file = local.trees()[1], FileCopies.copy, local.directory / "two/dst/a/.feedctl-hold"

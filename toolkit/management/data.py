@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from toolkit.entities import Feed
 
 MOST_WEIGHED = 256
-"""Of so many instances on a cluster those with directories in them are weighed, by one more call each."""
+"""Greatest number of instances on a cluster for which the files in sub-directories are counted, by one call each."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -85,11 +85,12 @@ class QuarantineScan:
         if plan.detail.hold_file is not None or not any(self._found.values()):
             return plan
         found = [each for same in self._found.values() for each in same]
-        due, notes = due_of(self._reader, [each for each in found if each.is_restorable], kept_from)
-        due += due_of(self._reader, [each for each in found if not each.is_restorable], kept_from)[0]
+        reader = self._reader  # one for all: it keeps the lists that it has read
+        due, notes = due_of(reader, [each for each in found if each.is_restorable], kept_from)
+        due += due_of(reader, [each for each in found if not each.is_restorable], kept_from)[0]
         condemned = frozenset(digest_of(path) for path, is_condemned in self._condemned.items() if is_condemned)
         detail = replace(plan.detail, condemned=condemned)
-        items = purges(self._reader, due)
+        items = purges(reader, due)
         return replace(plan, items=(*plan.items, *items), notes=(*plan.notes, *notes), detail=detail)
 
     @property

@@ -20,7 +20,7 @@ ROWS = pa.table({"a": [1, 2, 3], "hour": ["01", "02", "01"]})
 ON_SQLITE_AND_HIVE = pytest.mark.parametrize(
     "place", ["sqlite", pytest.param("hive", marks=pytest.mark.extended)], indirect=True
 )
-"""Of a file whose tests do not ask who commits first: PostgreSQL is another database of the catalog on SQLite."""
+"""Catalogs for tests in which no two writers compete: PostgreSQL is one more database behind the same catalog there."""
 
 
 def address(tmp_path: Path) -> CatalogAddress:

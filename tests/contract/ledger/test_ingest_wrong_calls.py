@@ -1,4 +1,4 @@
-"""What callers of the API of streaming ingest get wrong: each is refused aloud, and nothing that was right is lost."""
+"""Wrong calls of the API of streaming ingest: each is refused with an error, and no right record is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who uses a server of the test bed beside whom."""
+"""Tests share a server of the test bed, or one test uses it alone."""
 
 from __future__ import annotations
 
