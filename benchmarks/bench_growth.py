@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="TEXT", help="actions that have this in their name")
     parser.add_argument("--tenth", action="store_true", help="without the largest size")
     parser.add_argument("--store", action="store_true", help="keep the figures for docs/performance.md")
-    parser.add_argument("--rounds", type=int, default=1, help="of which the quickest counts")
+    parser.add_argument("--rounds", type=int, default=1, help="of which the quickest counts; small sizes take more")
     options = parser.parse_args()
     is_met = True
     with tempfile.TemporaryDirectory(prefix="feedctl-bench-") as name:

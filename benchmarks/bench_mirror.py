@@ -43,7 +43,7 @@ LONGEST = 900.0
 GOAL = 5.0
 SOURCE, TARGETS = "/bench/source", "/bench/targets"
 OURS, SUBMITTED, DIFF, UPDATE = "feedctl", "feedctl, by spark-submit", "distcp -update -diff", "distcp -update -delete"
-_OURS = (OURS, SUBMITTED)
+_PROGRAMS = {OURS: [sys.executable], SUBMITTED: [SPARK_SUBMIT]}
 _NAMES = {OURS: "python", SUBMITTED: "submit", DIFF: "diff", UPDATE: "update"}
 _WRITERS = 200
 _CLUSTER = """\
@@ -121,12 +121,20 @@ class Course:
     def mirror(self, program: list[str], name: str, hour: int) -> tuple[Took, Mapping[str, int]]:
         """Run a mirror; return its seconds and its counters."""
         result = self.folder / "result.json"
-        options = ["--config-repo", str(self.folder / "repo"), "--mirror", name, "--time", _key(hour)]
-        command = [*program, str(ROOT / "entrypoints/mirror.py"), *options, "--quiet", "--result-file", str(result)]
-        environment = {**spark_environment(), "FEEDCTL_LOG_DIR": str(self.folder / "logs")}
-        whole, _ = timed(command, environment)
+        whole = self._entrypoint(program, name, hour, "--quiet", "--result-file", str(result))
         counters: Mapping[str, int] = json.loads(result.read_text())["instances"][0]["counters"]
         return Took(whole=whole, inside=counters["TIMETAKEN"] / 1000), counters
+
+    def compile(self) -> None:
+        """Plan once, so that Python's modules are compiled before the race."""
+        for who, program in _PROGRAMS.items():
+            self._entrypoint(program, _NAMES[who], next(self.hours), "--dry-run")
+
+    def _entrypoint(self, program: list[str], name: str, hour: int, *more: str) -> float:
+        options = ["--config-repo", str(self.folder / "repo"), "--mirror", name, "--time", _key(hour), *more]
+        environment = {**spark_environment(), "FEEDCTL_LOG_DIR": str(self.folder / "logs")}
+        whole, _ = timed([*program, str(ROOT / "entrypoints/mirror.py"), *options], environment)
+        return whole
 
     def distcp(self, name: str, number: int) -> Took:
         """Run DistCp from the snapshot of one number to the next."""
@@ -199,9 +207,8 @@ def measured(course: Course, rounds: int) -> Iterator[Verdict]:
             for who, name in _NAMES.items():
                 if who in left_out:
                     continue
-                if who in _OURS:
-                    program = [sys.executable] if who == OURS else [SPARK_SUBMIT]
-                    seconds, counters = course.mirror(program, name, hour)
+                if who in _PROGRAMS:
+                    seconds, counters = course.mirror(_PROGRAMS[who], name, hour)
                     copied.append(counters["BYTESCOPIED"])
                 else:
                     seconds = course.distcp(name, number)
@@ -230,7 +237,7 @@ def _verdicts(stage: str, found: Mapping[str, list[Took]], copied: list[int]) ->
             raise SystemExit(message)
         return
     for peer in (each for each in (DIFF, UPDATE) if each in whole):
-        for who in _OURS:
+        for who in _PROGRAMS:
             yield Verdict(what=f"{stage}, {who}", found=whole[peer] / whole[who], wanted=GOAL, peer=peer)
         ratio = inside[peer] / max(inside[OURS], 0.001)
         yield Verdict(what=f"{stage}, the work alone", found=ratio, wanted=GOAL, peer=peer)
@@ -249,6 +256,7 @@ def main() -> int:
             print(f"{requested.files:,} files; load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
             course = Course(clusters=clusters, folder=Path(folder), files=requested.files, longest=requested.longest)
             course.prepare()
+            course.compile()
             found = list(measured(course, requested.rounds))
     except Missing as why:
         print(f"NOT MEASURED: {why}")

@@ -1,7 +1,8 @@
 """Exporting the schedules of a large repo for each scheduler: whole processes, processor seconds and peak memory.
 
-The repo is loaded anew each time, as in CI; `entity list` shows what that alone costs. A crontab has room for 10,000
-lines, so for cron some clusters are exported. No peer makes schedules from descriptions of feeds.
+The quickest of three rounds counts. The repo is loaded anew each time, as in CI; `entity list` shows what that alone
+costs. A crontab has room for 10,000 lines, so for cron some clusters are exported. No peer makes schedules from
+descriptions of feeds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from benchmarks.whole_process import PROGRAMS, generated, keep_bytecode, run
 
 SECONDS_GOAL, MEMORY_GOAL, GROWTH_GOAL = 30.0, 300.0, 1.5
+ROUNDS = 3
 LOADING = "entity list"
 FEEDCTL = str(PROGRAMS / "feedctl")
 CRON_CLUSTERS = ("cluster_00", "cluster_01", "cluster_02", "cluster_03")
@@ -56,9 +58,11 @@ def main() -> int:
         keep_bytecode(Path(name) / "bytecode")
         for size in sizes:
             repo, out = made(Path(name) / str(size), size), Path(name) / f"out-{size}"
-            for what, command in commands(repo, out).items():
-                found.setdefault(what, []).append(run(command))
-        written = sum(each.is_file() for each in (Path(name) / f"out-{largest}").rglob("*"))
+            rounds = [commands(repo, out / str(number)) for number in range(ROUNDS)]
+            for what in rounds[0]:
+                # The first round compiles Python's modules, which is no part of the growth.
+                found.setdefault(what, []).append(min(run(each[what]) for each in rounds))
+        written = sum(each.is_file() for each in (Path(name) / f"out-{largest}" / "0").rglob("*"))
     print(f"export of schedules; with {largest} entities {written} files")
     is_met = True
     for what, figures in found.items():

@@ -14,10 +14,10 @@ _HEAD = f"""# Performance: cost as data grows
 
 Each table is one run on one machine (2 cores) in which the contestants took turns; seconds by the clock and peak memory
 are those of whole processes. Compare figures within a table only. The first size is next to nothing: it shows what a
-process costs to start. The last two columns say by which power of the size time and memory grow between the last two
-sizes, the start left out: 1 is linear, up to {LINEAR} counts as such, and a dash means too little to tell. What costs
-less than a twentieth of the start counts as a twentieth, so such a figure is the least that the power can be. What
-grows faster than linear is a defect.
+process costs to start. Small sizes took up to five rounds, of which the quickest counts. The last two columns say by
+which power of the size time and memory grow between the last two sizes, the start left out: 1 is linear, up to {LINEAR}
+counts as such, and a dash means too little to tell. What costs less than a twentieth of the start counts as a
+twentieth, so such a figure is the least that the power can be. What grows faster than linear is a defect.
 
 A *floor* is the least that anyone has to do: it checks nothing, and a killed run leaves half of its work. Contestants
 are on local disks unless the table says otherwise; `benchmarks/bench_*.py` compare with peers on real servers.

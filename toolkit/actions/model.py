@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Generic, Protocol, TypeVar
 
 from toolkit.actions.progress import NOTHING, Volume
@@ -207,8 +208,9 @@ def plan_digest(plans: Iterable[TargetPlan[T, I, D]]) -> str:
     """
     digest = hashlib.sha256()
     for plan in (each for each in plans if each.refused is None and each.items):
-        lines = [plan.sort_key, *((each.kind, each.instance_key, each.uri, *each.identity) for each in plan.items)]
-        for line in lines:
+        # One line after the other: those of a million items take as much memory as the items.
+        of_items = ((each.kind, each.instance_key, each.uri, *each.identity) for each in plan.items)
+        for line in chain((plan.sort_key,), of_items):
             # As JSON, no text can look like two, or like the next line.
             digest.update(f"{json.dumps(line)}\n".encode())
     return digest.hexdigest()

@@ -207,8 +207,8 @@ def _reopened(tx: Transaction, known: Sequence[NewAlert], at: datetime) -> list[
     if not wrong:
         return []
     rows = [tuple(getattr(key, name) for name in _KEY) for key in sorted(wrong)]
-    named = sa.select(alert).where(sa.tuple_(*_KEY_COLUMNS).in_(rows), _OPEN | (alert.c.closed_at <= at))
-    found = _alerts(tx, tx.locked(named.order_by(alert.c.alert_id)))
+    wanted = sa.select(alert).where(_OPEN | (alert.c.closed_at <= at)).order_by(alert.c.alert_id)
+    found = [_alert(row) for row in named_rows(tx, tx.locked(wanted), _KEY_COLUMNS, rows)]
     are_open = {each.key for each in found if each.is_open}
     again = [each for each in found if each.key not in are_open and each.opened_at == wrong[each.key].opened_at]
     anew: dict[int, dict[str, Any]] = {

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.named_rows import named_rows
 from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.sla_evidence import SlaEvent, events_after
 from toolkit.ledger.statements import InsertOr
@@ -109,11 +110,8 @@ def waiting_retries(tx: Transaction, until: datetime) -> list[MonitoredRun]:
 
 def attempts(tx: Transaction, subjects: Collection[AlertSubject]) -> list[MonitoredRun]:
     """Return the attempts of instances, of each action the oldest first."""
-    found: list[MonitoredRun] = []
-    for chunk in in_chunks(sorted(subjects), _CHUNK):
-        wanted = sa.select(*_RUN).where(sa.tuple_(*_RUN_SUBJECT).in_(chunk))
-        found += tx.rows(MonitoredRun, wanted.order_by(run.c.life_cycle, run.c.counterpart, run.c.attempt))
-    return found
+    wanted = sa.select(*_RUN).order_by(run.c.life_cycle, run.c.counterpart, run.c.attempt)
+    return [MonitoredRun(**row) for row in named_rows(tx, wanted, _RUN_SUBJECT, subjects)]
 
 
 def series_runs(tx: Transaction, since: Iterable[tuple[AlertSubject, datetime]], until: datetime) -> list[MonitoredRun]:
@@ -186,11 +184,9 @@ def blocked(tx: Transaction, after: datetime, until: datetime) -> list[AlertSubj
 
 def validations(tx: Transaction, subjects: Collection[AlertSubject], until: datetime) -> list[MonitoredValidation]:
     """Return the validation results of instances up to a time, oldest first, without those that decide nothing."""
-    found: list[MonitoredValidation] = []
-    for chunk in in_chunks(sorted(subjects), _CHUNK):
-        of_them = (sa.tuple_(*_VALIDATION_SUBJECT).in_(chunk), verdict.c.recorded_at <= until, ~verdict.c.is_by_hand)
-        found += tx.rows(MonitoredValidation, sa.select(*_VALIDATION).where(*of_them).order_by(verdict.c.verdict_id))
-    return found
+    decides = (verdict.c.recorded_at <= until, ~verdict.c.is_by_hand)
+    wanted = sa.select(*_VALIDATION).where(*decides).order_by(verdict.c.verdict_id)
+    return [MonitoredValidation(**row) for row in named_rows(tx, wanted, _VALIDATION_SUBJECT, subjects)]
 
 
 def forget_events(tx: Transaction) -> None:

@@ -23,7 +23,7 @@ def named_rows(
         columns: that the names have values for; an index begins with them.
         names: sorted here, so that rows are read, and locked, in the same order by all.
     """
-    for chunk in in_chunks(sorted(names), _AT_ONCE):
+    for chunk in in_chunks(sorted({*names}), _AT_ONCE):
         name = sa.values(*(sa.column(each.name, each.type) for each in columns), name="name").data(chunk).cte("name")
         is_named = sa.and_(*(each == name.c[each.name] for each in columns))
         yield from tx.execute(wanted.join_from(name, columns[0].table, is_named)).mappings()

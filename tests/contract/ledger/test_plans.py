@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from tests.contract.ledger.samples import key
 from tests.databases.ledgers import START
-from toolkit.ledger import events, metrics
+from toolkit.ledger import events, metrics, monitored
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.runs import items, queries, recent, status
 from toolkit.ledger.runs.queries import RunFilter, RunOrder, Subject
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.both_databases
 
 _MONTH = RunFilter(entity="clicks", clusters=("primary",), start_key="2026-03-01T00:00Z", end_key="2026-04-01T00:00Z")
 _SUBJECT = Subject(entity="clicks", life_cycle=LifeCycle.EVICTION, cluster="primary")
+_INSTANCE = monitored.AlertSubject(entity="clicks", cluster="primary", instance_key="2026-03-01T00:00Z")
 _RANGE = "entity=? AND instance_key>? AND instance_key<?"
 _ONE_KEY = "entity=? AND instance_key=? AND life_cycle=? AND cluster=? AND counterpart=?"
 _BOTH_ENDS = "'2026-03-01T00:00Z'::text) AND ((instance_key)::text <"
@@ -29,6 +30,24 @@ PLANS: list[tuple[str, Callable[[Transaction], object], str, str]] = [
     ("their newest attempts", lambda tx: queries.find(tx, _MONTH), _ONE_KEY, "Only Scan Backward using uq_run_run_key"),
     ("a count of a range", lambda tx: queries.summary(tx, _MONTH), _RANGE, _BOTH_ENDS),
     ("the newest attempt", lambda tx: queries.newest(tx, key()), _ONE_KEY, "Scan Backward using uq_run_run_key"),
+    (
+        "the newest attempts of some keys",
+        lambda tx: queries.newest_of(tx, [key()]),
+        f"SEARCH run USING INDEX sqlite_autoindex_run_1 ({_ONE_KEY})",
+        "uq_run_run_key on run",
+    ),
+    (
+        "attempts of some instances",
+        lambda tx: monitored.attempts(tx, [_INSTANCE]),
+        "SEARCH run USING INDEX sqlite_autoindex_run_1 (entity=? AND instance_key=?)",
+        "uq_run_run_key on run",
+    ),
+    (
+        "validations of some instances",
+        lambda tx: monitored.validations(tx, [_INSTANCE], START),
+        "ix_verdict_instance (feed=? AND cluster=? AND instance_key=?)",
+        "ix_verdict_instance",
+    ),
     ("active runs", queries.active, "ix_run_open", "uq_run_active"),
     (
         "the last success",

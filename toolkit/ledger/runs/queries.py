@@ -12,7 +12,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
-from toolkit.ledger.database import SIZE, Transaction, in_chunks
+from toolkit.ledger.database import Transaction, in_chunks
+from toolkit.ledger.named_rows import named_rows
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
@@ -170,13 +171,9 @@ def newest(tx: Transaction, key: RunKey) -> Run | None:
 
 def newest_of(tx: Transaction, keys: Collection[RunKey]) -> dict[RunKey, Run]:
     """The newest attempt of each key; keys of which nothing was recorded are left out."""
-    found: dict[RunKey, Run] = {}
-    columns = sa.tuple_(*(run.c[name] for name in _KEY))
-    for chunk in in_chunks(keys, SIZE // len(_KEY)):
-        values = [tuple(getattr(key, name) for name in _KEY) for key in chunk]
-        for each in tx.rows(Run, sa.select(run).where(columns.in_(values), is_newest())):
-            found[each.key] = each
-    return found
+    names = {tuple(getattr(key, name) for name in _KEY) for key in keys}
+    rows = named_rows(tx, sa.select(run).where(is_newest()), [run.c[name] for name in _KEY], names)
+    return {each.key: each for each in (Run(**row) for row in rows)}
 
 
 def find(tx: Transaction, wanted: RunFilter) -> list[Run]:
