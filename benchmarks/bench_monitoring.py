@@ -241,7 +241,7 @@ def add_feed_table(ledger: Ledger, names: list[str]) -> None:
 
 def metrics_seconds(bench: MonitorBench) -> tuple[float, int]:
     """Return the seconds of metrics of all entities as text, the median of three times, and its bytes."""
-    most, times, text = bench.repository.settings.monitoring.metrics.max_series, list[float](), ""
+    most, times, text = bench.repository.settings.monitoring.metrics.max_series, list[float](), b""
     for _ in range(_METRICS_ROUNDS):
         began = time.perf_counter()
         text = exposed(collect(bench.ledger, bench.repository, None, most).samples, ExpositionFormat.TEXT)
