@@ -23,7 +23,7 @@ from toolkit.ledger.alert_rows import (
     SentMessage,
 )
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.named_rows import named_rows
+from toolkit.ledger.named_rows import listed_rows, named_rows
 from toolkit.ledger.tables import alert
 from toolkit.ledger.vocabulary import AlertKind, AlertLevel
 
@@ -208,7 +208,7 @@ def _reopened(tx: Transaction, known: Sequence[NewAlert], at: datetime) -> list[
         return []
     rows = [tuple(getattr(key, name) for name in _KEY) for key in sorted(wrong)]
     wanted = sa.select(alert).where(_OPEN | (alert.c.closed_at <= at)).order_by(alert.c.alert_id)
-    found = [_alert(row) for row in named_rows(tx, tx.locked(wanted), _KEY_COLUMNS, rows)]
+    found = [_alert(row) for row in listed_rows(tx, tx.locked(wanted), _KEY_COLUMNS, rows)]
     are_open = {each.key for each in found if each.is_open}
     again = [each for each in found if each.key not in are_open and each.opened_at == wrong[each.key].opened_at]
     anew: dict[int, dict[str, Any]] = {

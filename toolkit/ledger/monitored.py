@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.named_rows import named_rows
+from toolkit.ledger.named_rows import listed_rows
 from toolkit.ledger.runs.queries import FAILURES
 from toolkit.ledger.sla_evidence import SlaEvent, events_after
 from toolkit.ledger.statements import InsertOr
@@ -111,7 +111,7 @@ def waiting_retries(tx: Transaction, until: datetime) -> list[MonitoredRun]:
 def attempts(tx: Transaction, subjects: Collection[AlertSubject]) -> list[MonitoredRun]:
     """Return the attempts of instances, of each action the oldest first."""
     wanted = sa.select(*_RUN).order_by(run.c.life_cycle, run.c.counterpart, run.c.attempt)
-    return [MonitoredRun(**row) for row in named_rows(tx, wanted, _RUN_SUBJECT, subjects)]
+    return [MonitoredRun(**row) for row in listed_rows(tx, wanted, _RUN_SUBJECT, subjects)]
 
 
 def series_runs(tx: Transaction, since: Iterable[tuple[AlertSubject, datetime]], until: datetime) -> list[MonitoredRun]:
@@ -186,7 +186,7 @@ def validations(tx: Transaction, subjects: Collection[AlertSubject], until: date
     """Return the validation results of instances up to a time, oldest first, without those that decide nothing."""
     decides = (verdict.c.recorded_at <= until, ~verdict.c.is_by_hand)
     wanted = sa.select(*_VALIDATION).where(*decides).order_by(verdict.c.verdict_id)
-    return [MonitoredValidation(**row) for row in named_rows(tx, wanted, _VALIDATION_SUBJECT, subjects)]
+    return [MonitoredValidation(**row) for row in listed_rows(tx, wanted, _VALIDATION_SUBJECT, subjects)]
 
 
 def forget_events(tx: Transaction) -> None:

@@ -13,7 +13,7 @@ from toolkit.el import EPOCH
 from toolkit.ledger import events
 from toolkit.ledger.database import Transaction, in_chunks
 from toolkit.ledger.events import UPDATES, NewEvent, update_kind
-from toolkit.ledger.named_rows import named_rows
+from toolkit.ledger.named_rows import listed_rows
 from toolkit.ledger.statements import given
 from toolkit.ledger.tables import event, poll
 from toolkit.ledger.vocabulary import EventKind
@@ -144,7 +144,7 @@ def _locked(tx: Transaction, chunk: Sequence[PolledChange]) -> dict[tuple[str, s
         {"dataset": dataset, "instance_key": key, "polled_at": EPOCH} for dataset, key in keys
     ]
     tx.execute(tx.upsert(poll).on_conflict_do_nothing(), rows)
-    found = named_rows(tx, tx.locked(sa.select(poll).order_by(*_KEY)), _KEY, keys)
+    found = listed_rows(tx, tx.locked(sa.select(poll).order_by(*_KEY)), _KEY, keys)
     return {(row["dataset"], row["instance_key"]): _state(row) for row in found}
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from toolkit.ledger.columns import is_one_of
 from toolkit.ledger.database import Transaction, in_chunks
-from toolkit.ledger.named_rows import named_rows
+from toolkit.ledger.named_rows import listed_rows
 from toolkit.ledger.runs.errors import UnknownRun
 from toolkit.ledger.runs.rows import Run, RunKey
 from toolkit.ledger.statements import given, locking
@@ -172,7 +172,7 @@ def newest(tx: Transaction, key: RunKey) -> Run | None:
 def newest_of(tx: Transaction, keys: Collection[RunKey]) -> dict[RunKey, Run]:
     """The newest attempt of each key; keys of which nothing was recorded are left out."""
     names = {tuple(getattr(key, name) for name in _KEY) for key in keys}
-    rows = named_rows(tx, sa.select(run).where(is_newest()), [run.c[name] for name in _KEY], names)
+    rows = listed_rows(tx, sa.select(run).where(is_newest()), [run.c[name] for name in _KEY], names)
     return {each.key: each for each in (Run(**row) for row in rows)}
 
 
