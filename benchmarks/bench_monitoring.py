@@ -239,14 +239,17 @@ def add_feed_table(ledger: Ledger, names: list[str]) -> None:
     ledger.write(add)
 
 
-def metrics_seconds(bench: MonitorBench) -> tuple[float, int]:
-    """Return the seconds of metrics of all entities as text, the median of three times, and its bytes."""
+def metrics_seconds(bench: MonitorBench) -> tuple[float, float, int]:
+    """Return the seconds of metrics of all entities as text, the first time and the median of more, and its bytes.
+
+    A process that is called every minute has the first time only, in which statements are compiled.
+    """
     most, times, text = bench.repository.settings.monitoring.metrics.max_series, list[float](), b""
-    for _ in range(_METRICS_ROUNDS):
+    for _ in range(1 + _METRICS_ROUNDS):
         began = time.perf_counter()
         text = exposed(collect(bench.ledger, bench.repository, None, most).samples, ExpositionFormat.TEXT)
         times.append(time.perf_counter() - began)
-    return median(times), len(text)
+    return times[0], median(times[1:]), len(text)
 
 
 def dbt_freshness(folder: Path, url: sa.URL, size: int) -> str:
@@ -290,9 +293,9 @@ def dbt_freshness(folder: Path, url: sa.URL, size: int) -> str:
     return f"{seconds:.1f} s, start included" if done.returncode == 0 else f"failed: {done.stdout[-500:]}"
 
 
-def report(name: str, found: PassFigures, metrics: tuple[float, int]) -> bool:
+def report(name: str, found: PassFigures, metrics: tuple[float, float, int]) -> bool:
     """Print the figures of one database; whether the goals are met."""
-    seconds, size = metrics
+    seconds, again, size = metrics
     print(f"{name}; load {os.getloadavg()[0]:.0f}")
     print(f"  first pass, all instances are new       {found.first:8.2f} s")
     print(f"  pass with nothing new                   {found.idle:8.2f} s   goal: {IDLE_GOAL:.0f}")
@@ -300,7 +303,8 @@ def report(name: str, found: PassFigures, metrics: tuple[float, int]) -> bool:
     print(f"  pass three hours later, one of each missed {found.missed:5.2f} s")
     times = f"ours with nothing new: {found.scan / found.idle:.1f} times as fast"
     print(f"  peer: SQL by hand over all instances    {found.scan:8.2f} s   {times}")
-    print(f"  metrics as text                         {seconds:8.2f} s   goal: {METRICS_GOAL:.0f}; {size / 1e6:.1f} MB")
+    print(f"  metrics as text, the first time         {seconds:8.2f} s   goal: {METRICS_GOAL:.0f}; {size / 1e6:.1f} MB")
+    print(f"  metrics as text, once more              {again:8.2f} s")
     return found.idle <= IDLE_GOAL and seconds <= METRICS_GOAL
 
 

@@ -6,8 +6,9 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.whole_process import run
@@ -102,27 +103,30 @@ class Growth:
 def measured(case: Case, rounds: int = 1) -> list[Growth]:
     """Return the figures of all contestants, who take turns at each size; of several rounds the quickest.
 
-    Small sizes take more rounds, as many as fit into ten seconds: the start that is subtracted from the others has to
-    be right.
+    Small sizes take up to five rounds, as many as begin within ten seconds of a contestant: the start that is
+    subtracted from the others has to be right. Memory is the most of all rounds.
     """
     found: Mapping[str, list[Figure]] = {each.name: [] for each in case.contestants}
     for each in case.contestants:
         _figure(each, case.sizes[0])  # compiles Python's modules
     for size in case.sizes:
-        for each in case.contestants:
-            if size <= each.most:
-                found[each.name].append(_quickest(each, size, rounds))
+        for name, took in _rounds([each for each in case.contestants if size <= each.most], size, rounds).items():
+            found[name].append(replace(min(took, key=lambda one: one.wall), memory=max(one.memory for one in took)))
     return [
         Growth(action=case.action, unit=case.unit, name=name, figures=tuple(figures)) for name, figures in found.items()
     ]
 
 
-def _quickest(contestant: Contestant, size: int, rounds: int) -> Figure:
-    began = time.monotonic()
-    figures: list[Figure] = []
-    while len(figures) < rounds or (len(figures) < _QUICK_ROUNDS and time.monotonic() - began < _QUICK_SECONDS):
-        figures.append(_figure(contestant, size))
-    return min(figures, key=lambda each: each.wall)
+def _rounds(contestants: Sequence[Contestant], size: int, rounds: int) -> Mapping[str, list[Figure]]:
+    found: Mapping[str, list[Figure]] = {each.name: [] for each in contestants}
+    spent: dict[str, float] = defaultdict(float)
+    for number in range(max(rounds, _QUICK_ROUNDS)):
+        for each in contestants:
+            if number < rounds or spent[each.name] < _QUICK_SECONDS:
+                began = time.monotonic()
+                found[each.name].append(_figure(each, size))
+                spent[each.name] += time.monotonic() - began
+    return found
 
 
 def _figure(contestant: Contestant, size: int) -> Figure:

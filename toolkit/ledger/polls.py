@@ -82,7 +82,7 @@ def record(tx: Transaction, changes: Sequence[PolledChange]) -> list[NewEvent]:
     """Write the states of looks down and append the events that announce changes, in one transaction.
 
     Two polls may see the same change at once: the rows are locked in the order of their keys, and a change whose row
-    is not as it was when the look began was recorded by the other one.
+    is not as it was when the look began, or was removed meanwhile, was recorded by the other one.
 
     Returns:
         The events, in the order of their numbers.
@@ -91,7 +91,7 @@ def record(tx: Transaction, changes: Sequence[PolledChange]) -> list[NewEvent]:
     recorded: list[PolledChange] = []
     for chunk in in_chunks(sorted(changes, key=_key_of), 200):
         current = _locked(tx, chunk)
-        own = [each for each in chunk if current[_key_of(each)] == each.before]
+        own = [each for each in chunk if current.get(_key_of(each)) == each.before]
         _write(tx, own, now)
         recorded.extend(own)
     if any(each.announcement is not Announcement.NOTHING for each in recorded):

@@ -116,7 +116,7 @@ class BatchPlan:
         rate: so many changes a second the store that a path is on is asked for.
         remote: so many items go to other machines at once; None: none do.
         archives: they are copied before they go.
-        moves: they go, or some of them, into quarantine or out of it, each by itself.
+        moves: they go, or some of them, into quarantine or out of it, each by calls of its own.
     """
 
     items: Sequence[PlanItem]
@@ -149,9 +149,14 @@ class BatchPlan:
             yield _batch(waiting)
 
     def _units(self) -> Iterator[DeleteUnit]:
-        if self.archives or self.moves:
+        if self.archives:
             each = (range(position, position + 1) for position in range(len(self.items)))
             yield from (DeleteUnit(method=DeleteMethod.ONE, positions=alone) for alone in each)
+            return
+        if self.moves:
+            for _, of_base in groupby(range(len(self.items)), key=lambda each: self.items[each].base):
+                found = list(of_base)
+                yield from self._ones(range(found[0], found[-1] + 1))
             return
         at = 0
         for subtree in self.subtrees:
@@ -191,7 +196,7 @@ class BatchPlan:
         is_uniform = all(
             self.items[at].base == first.base and self.items[at].type is not ItemKind.EMPTY_DIRECTORY for at in few
         )
-        at_once = self.capabilities(first.base).atomic_delete
+        at_once = self.capabilities(first.base).atomic_delete and not self.moves
         return DeleteMethod.TOGETHER if is_uniform and at_once and len(few) > 1 else DeleteMethod.ONE
 
     def _is_bulk(self, position: int) -> bool:

@@ -47,6 +47,7 @@ class DataRestore:
     reader: QuarantineReader
     _manifests: dict[CanonicalPath, dict[str, list[QuarantinePlace]]] = field(default_factory=dict, init=False)
     _runs: dict[CanonicalPath, CanonicalPath] = field(default_factory=dict, init=False)
+    _above: dict[CanonicalPath, list[CanonicalPath]] = field(default_factory=dict, init=False)
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def bring_back(self, item: PlanItem) -> ItemResult[PlanItem]:
@@ -85,15 +86,19 @@ class DataRestore:
 
     def _rename(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:
         place, path = found.place, item.path
-        if is_there(system, path):
-            if is_there(system, place.data):
-                raise _occupied(path)
-            self._forget_moved(system, found)
-            return ItemResult.skipped(item, ALREADY_THERE)
         require_no_link(system, item.base, path)
         others = self._make_parents(system, item, found)
         with self.work.guard.completing():
-            system.rename(place.data, path)
+            try:
+                system.rename(place.data, path)
+            except (AlreadyExists, NotFound):
+                if not is_there(system, path):
+                    self._above.pop(path.parent, None)  # another program may have removed them
+                    raise
+                if is_there(system, place.data):
+                    raise _occupied(path) from None
+                self._forget_moved(system, found)
+                return ItemResult.skipped(item, ALREADY_THERE)
             self._forget_moved(system, found)
         return _back(item, others)
 
@@ -121,9 +126,13 @@ class DataRestore:
     def _make_parents(self, system: FileSystem, item: PlanItem, found: Quarantined) -> list[CanonicalPath]:
         """Make the directories that were emptied and removed, with what they had; others stay as they are.
 
+        They are looked at once for all instances that they hold: under the lease no eviction removes them.
+
         Returns:
             Those that could not be given their owner, permissions or ACL; the data comes back all the same.
         """
+        if item.path.parent in self._above:
+            return self._above[item.path.parent]
         parent, made, others = item.base, list[CanonicalPath](), list[CanonicalPath]()
         for name in item.path.relative_to(item.base).split("/")[:-1]:
             parent = parent.child(name)
@@ -141,6 +150,7 @@ class DataRestore:
                     raise
                 except StorageError:  # the user of the run may not, or its owner has left
                     others.append(each)
+        self._above[item.path.parent] = others
         return others
 
     def _absolve(self, system: FileSystem, item: PlanItem, found: Quarantined) -> ItemResult[PlanItem]:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+import sqlalchemy as sa
 
+from tests.databases.ledgers import open_ledger
 from toolkit.entities.trigger_vocabulary import PollBy
 from toolkit.ledger import events, polls
 from toolkit.ledger.database import Ledger, Transaction
 from toolkit.ledger.events import NewEvent
 from toolkit.ledger.polls import PolledChange
+from toolkit.ledger.tables import poll
 from toolkit.ledger.vocabulary import EventKind
 from toolkit.planning.polls import Announcement, FileMark, PollFingerprint, PollState, missing
 
@@ -20,6 +25,7 @@ pytestmark = pytest.mark.both_databases
 
 NOON = datetime(2026, 3, 20, 12, tzinfo=UTC)
 DATASET = "s3://bucket/orders"
+_UNTIL_IT_WAITS = 0.3
 
 
 def _data(size: int) -> PollFingerprint:
@@ -144,6 +150,24 @@ def test_rows_of_instances_that_are_over_are_removed(ledger: Ledger) -> None:
     _record(ledger, of_feed)
     _record(ledger, replace(of_feed, before=SEEN, after=PollState(), is_over=True))
     assert _state(ledger, key="2026-03-20T12:00Z") is None
+
+
+def test_what_two_polls_find_over_at_once_is_removed_by_one_of_them(ledger: Ledger, ledger_url: sa.URL) -> None:
+    over = replace(FIRST, instance_key="2026-03-20T12:00Z")
+    _record(ledger, over)
+    over = replace(over, before=SEEN, after=PollState(), is_over=True)
+    other = open_ledger(ledger_url)
+    with closing(other), ThreadPoolExecutor(1) as threads:
+
+        def both(tx: Transaction) -> Future[list[NewEvent]]:
+            tx.execute(tx.locked(sa.select(poll.c.dataset)))  # as a poll does before it removes a row
+            waits = threads.submit(_record, other, over)
+            wait([waits], _UNTIL_IT_WAITS)
+            polls.record(tx, [over])
+            return waits
+
+        assert ledger.write(both).result(30) == []
+    assert _state(ledger, key=over.instance_key) in {None, PollState()}
 
 
 def test_very_many_changes_are_recorded_at_once(ledger: Ledger) -> None:

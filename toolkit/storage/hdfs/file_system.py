@@ -184,12 +184,13 @@ class HdfsFileSystem(BasicFileSystem, Bindable):
 
     @override
     def rename(self, source: CanonicalPath, target: CanonicalPath) -> None:
-        """The NameNode itself refuses to move over an existing entry."""
-        self._status(source)
+        """The NameNode itself refuses to move over an entry; of a directory and a file it says the wrong kind."""
         try:
             self._change(target, lambda client: client.rename(source.path, target.path, overwrite=False))
-        except WrongKind as error:
-            # So says the NameNode when one is a directory and the other a file.
+        except (NotFound, WrongKind) as error:
+            self._status(source)
+            if isinstance(error, NotFound):
+                raise
             raise AlreadyExists(path=target, detail=error.detail) from error
 
     @override
