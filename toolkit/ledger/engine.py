@@ -126,12 +126,7 @@ def _only_by_scram(url: sa.URL) -> dict[str, str]:
 
 
 def _postgresql(url: sa.URL, read_only: bool, own: Mapping[str, str]) -> sa.Engine:  # noqa: FBT001 - one private call
-    settings = {
-        "statement_timeout": f"{STATEMENT_SECONDS}s",
-        "lock_timeout": f"{LOCK_SECONDS}s",
-        "timezone": "UTC",
-        "jit": "off",  # it takes longer than any of our statements, and fresh tables have it begin for small ones
-    }
+    settings = {"statement_timeout": f"{STATEMENT_SECONDS}s", "lock_timeout": f"{LOCK_SECONDS}s", "timezone": "UTC"}
     if read_only:
         settings["default_transaction_read_only"] = "on"
     given = url.normalized_query
