@@ -6,9 +6,8 @@ one round here, which scatters: who misses a goal that is not known is measured 
 printed. A known miss that is met now is named, so that its line is removed.
 
 The suite takes hours. `--continue` runs what the last one of the same commit did not end or missed anew, and its table
-has both.
-`--small` takes minutes: next to nothing is measured, no goal counts, and it fails when a benchmark breaks off. So one
-that no longer fits the product is found before somebody has waited for it.
+has both. `--small` takes minutes: next to nothing is measured, no goal counts, and it fails when a benchmark breaks
+off. So one that no longer fits the product is found before somebody has waited for it.
 """
 
 from __future__ import annotations
@@ -144,7 +143,7 @@ def run(name: str, known: Mapping[str, str], *more: str) -> Finished:
     return Finished(name=name, goal=goal, seconds=time.monotonic() - began)
 
 
-def measured_twice(name: str, known: Mapping[str, str]) -> Finished:
+def run_again_if_missed(name: str, known: Mapping[str, str]) -> Finished:
     """Run one benchmark, and a second time if it misses a goal that is not known."""
     first = run(name, known)
     if first.goal is not Goal.MISSED:
@@ -196,7 +195,9 @@ def main() -> int:
     """Return 1 when a goal is missed that was not known, or a benchmark broke off."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="absent: all")
-    parser.add_argument("--continue", dest="goes_on", action="store_true", help="without what ended at this commit")
+    parser.add_argument(
+        "--continue", dest="goes_on", action="store_true", help="without what ended here, but for what missed anew"
+    )
     parser.add_argument("--small", action="store_true", help="whether each runs to its end; measures next to nothing")
     parser.add_argument("--one", metavar="NAME", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -210,7 +211,7 @@ def main() -> int:
     finished = ended_before(measured) if options.goes_on else []
     for name in names:
         if name not in {each.name for each in finished}:
-            finished.append(measured_twice(name, known))
+            finished.append(run_again_if_missed(name, known))
             keep(finished, measured)
     print_table(finished, known)
     return int(any(each.goal in FAILED for each in finished))
